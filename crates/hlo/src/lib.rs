@@ -1,0 +1,1 @@
+//! Graphs of StableHLO operations: recorded, checked, printed.

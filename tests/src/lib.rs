@@ -1,0 +1,1 @@
+//! Golden, conformance and end-to-end tests of the workspace.

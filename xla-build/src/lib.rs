@@ -1,0 +1,1 @@
+//! Finds and installs PJRT plugins and headers from a pinned manifest.
