@@ -1,0 +1,385 @@
+//! Recording: a graph grows one instruction per call of an op method.
+
+use std::{
+    panic::Location,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use crate::{
+    Error, Literal, Mesh, Op, Shape, Sharding, Tensor,
+    error::Mismatch,
+    module::Function,
+    op::{Inputs, RegionType},
+};
+
+/// Number of a value inside one block.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ValueId(pub(crate) u32);
+
+impl ValueId {
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// One recorded operation.
+#[derive(Clone, Debug)]
+pub struct Instruction {
+    /// The operation.
+    pub op: Op,
+    /// Operands, recorded earlier in the same block.
+    pub operands: Vec<ValueId>,
+    /// Results.
+    pub results: Vec<ValueId>,
+    /// Regions, which may use values of the block through their captures.
+    pub regions: Vec<Block>,
+    pub(crate) location: &'static Location<'static>,
+}
+
+impl Instruction {
+    /// Whether it must run even if its results are unused, itself or something in its regions.
+    pub fn has_side_effect(&self) -> bool {
+        let in_regions =
+            |region: &Block| region.instructions.iter().any(Instruction::has_side_effect);
+        self.op.has_side_effect() || self.regions.iter().any(in_regions)
+    }
+}
+
+/// Instructions in the order recorded, with what goes in and comes out. Operands come before uses.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    pub(crate) shapes: Vec<Shape>,
+    /// Values that the block is given.
+    pub parameters: Vec<ValueId>,
+    /// Values of the enclosing block (left) and the id they have in this one (right).
+    pub captures: Vec<(ValueId, ValueId)>,
+    /// The instructions.
+    pub instructions: Vec<Instruction>,
+    /// Values that the block gives back.
+    pub results: Vec<ValueId>,
+}
+
+impl Block {
+    /// Shape of a value of this block.
+    pub fn shape(&self, id: ValueId) -> &Shape {
+        &self.shapes[id.index()]
+    }
+
+    pub(crate) fn shapes_of(&self, ids: &[ValueId]) -> Vec<Shape> {
+        ids.iter().map(|&id| self.shape(id).clone()).collect()
+    }
+
+    pub(crate) fn new_value(&mut self, shape: Shape) -> ValueId {
+        self.shapes.push(shape);
+        ValueId(self.shapes.len() as u32 - 1)
+    }
+
+    pub(crate) fn region_type(&self) -> RegionType {
+        RegionType {
+            parameters: self.shapes_of(&self.parameters),
+            results: self.shapes_of(&self.results),
+            captures: self.captures.len(),
+        }
+    }
+}
+
+/// What is known of a parameter of the whole program besides its shape.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ParameterFacts {
+    pub(crate) name: String,
+    pub(crate) sharding: Option<Sharding>,
+    pub(crate) donation: Option<Donation>,
+}
+
+/// What becomes of the buffer of a parameter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Donation {
+    /// It holds this result.
+    Alias(usize),
+    /// Whatever fits.
+    Any,
+}
+
+/// A graph being recorded. Clones record into the same graph; threads may share it.
+///
+/// A region of a control-flow op or reduction is recorded as a graph of its own, whose parent is
+/// the graph around it. An op is recorded in the innermost graph of its operands.
+#[derive(Clone)]
+pub struct Graph {
+    pub(crate) inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    parent: Option<Graph>,
+    depth: usize,
+    /// Whether this is neither a region nor a function.
+    is_program: bool,
+    block: Mutex<Block>,
+    shared: Arc<Mutex<Shared>>,
+}
+
+/// What a graph and all its regions share.
+#[derive(Default)]
+pub(crate) struct Shared {
+    pub(crate) first_error: Option<Error>,
+    pub(crate) functions: Vec<Arc<Function>>,
+    pub(crate) meshes: Vec<Mesh>,
+    pub(crate) parameters: Vec<ParameterFacts>,
+    pub(crate) result_shardings: Vec<(usize, Sharding)>,
+    pub(crate) scopes: Vec<String>,
+}
+
+/// A panic in one recording thread leaves whole instructions behind, so the data stays usable.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Default for Graph {
+    fn default() -> Graph {
+        Graph::new()
+    }
+}
+
+impl Graph {
+    /// An empty graph.
+    pub fn new() -> Graph {
+        Graph::with_parent(None, Arc::default(), true)
+    }
+
+    fn with_parent(parent: Option<Graph>, shared: Arc<Mutex<Shared>>, is_program: bool) -> Graph {
+        let depth = parent.as_ref().map_or(0, |p| p.inner.depth + 1);
+        Graph {
+            inner: Arc::new(Inner { parent, depth, is_program, block: Mutex::default(), shared }),
+        }
+    }
+
+    /// An empty graph for a region inside this one.
+    pub(crate) fn region(&self) -> Graph {
+        Graph::with_parent(Some(self.clone()), self.inner.shared.clone(), false)
+    }
+
+    /// An empty graph for a function, which sees nothing of this one.
+    pub(crate) fn isolated(&self) -> Graph {
+        Graph::with_parent(None, self.inner.shared.clone(), false)
+    }
+
+    pub(crate) fn block(&self) -> MutexGuard<'_, Block> {
+        lock(&self.inner.block)
+    }
+
+    pub(crate) fn shared(&self) -> MutexGuard<'_, Shared> {
+        lock(&self.inner.shared)
+    }
+
+    pub(crate) fn tensor(&self, id: ValueId, shape: Shape) -> Tensor {
+        Tensor { graph: self.clone(), id, shape: Arc::new(shape) }
+    }
+
+    /// An input of the program. The order of the calls is the order of the arguments; the name is
+    /// for messages only and does not enter the program.
+    #[track_caller]
+    pub fn parameter(&self, name: &str, shape: Shape) -> Tensor {
+        if !self.inner.is_program {
+            let mismatch =
+                Mismatch::new("a call on the program's own graph", "a region or function");
+            self.fail("parameter", vec![shape.clone()], mismatch);
+            return self.stand_in(shape);
+        }
+        self.shared()
+            .parameters
+            .push(ParameterFacts { name: name.to_string(), ..Default::default() });
+        self.block_parameter(shape)
+    }
+
+    /// A parameter of this graph's block; a shape no value can have is kept as the first error.
+    #[track_caller]
+    pub(crate) fn block_parameter(&self, shape: Shape) -> Tensor {
+        if let Err(mismatch) = check_shape(&shape) {
+            self.fail("parameter", vec![shape.clone()], mismatch);
+        }
+        let mut block = self.block();
+        let id = block.new_value(shape.clone());
+        block.parameters.push(id);
+        drop(block);
+        self.tensor(id, shape)
+    }
+
+    /// A value that is part of the program.
+    #[track_caller]
+    pub fn constant(&self, value: Literal) -> Tensor {
+        self.record1(Op::Constant { value }, &[])
+    }
+
+    /// A constant of one number everywhere.
+    #[track_caller]
+    pub fn full(&self, shape: Shape, value: impl Into<crate::Number>) -> Tensor {
+        match Literal::splat(shape.clone(), value) {
+            Ok(literal) => self.constant(literal),
+            Err(mismatch) => {
+                self.fail("stablehlo.constant", Vec::new(), mismatch);
+                self.stand_in(shape)
+            }
+        }
+    }
+
+    /// 0, 1, 2, .. along `iota_dimension` of `shape`.
+    #[track_caller]
+    pub fn iota(&self, shape: Shape, iota_dimension: i64) -> Tensor {
+        self.record1(Op::Iota { iota_dimension, shape }, &[])
+    }
+
+    /// Opens a name scope, until the guard is dropped. Scopes appear in errors and nowhere else.
+    pub fn scope(&self, name: impl Into<String>) -> Scope {
+        self.shared().scopes.push(name.into());
+        Scope { graph: self.clone() }
+    }
+
+    /// Declares a mesh that shardings may name.
+    #[track_caller]
+    pub fn mesh(&self, mesh: &Mesh) {
+        let known = self.shared().meshes.iter().find(|known| known.name == mesh.name).cloned();
+        match known {
+            None => self.shared().meshes.push(mesh.clone()),
+            Some(known) if known == *mesh => {}
+            Some(known) => {
+                let expected = format!("mesh {} as first declared, {}", mesh.name, known.mlir());
+                self.fail("sdy.mesh", Vec::new(), Mismatch::new(expected, mesh.mlir()));
+            }
+        }
+    }
+
+    /// Keeps the first error.
+    #[track_caller]
+    pub(crate) fn fail(&self, op: &'static str, operands: Vec<Shape>, mismatch: Mismatch) {
+        let location = Location::caller();
+        let mut shared = self.shared();
+        let scope = shared.scopes.join("/");
+        shared
+            .first_error
+            .get_or_insert_with(|| Error::new(op, operands, mismatch, location, scope));
+    }
+
+    /// The first error so far.
+    pub fn first_error(&self) -> Option<Error> {
+        self.shared().first_error.clone()
+    }
+
+    /// A value to go on with after an error; the graph can no longer be finished.
+    pub(crate) fn stand_in(&self, shape: Shape) -> Tensor {
+        let id = self.block().new_value(shape.clone());
+        self.tensor(id, shape)
+    }
+
+    /// Records an op of one result.
+    #[track_caller]
+    pub(crate) fn record1(&self, op: Op, operands: &[&Tensor]) -> Tensor {
+        let mut results = self.record(op, operands, Vec::new(), 1);
+        results.swap_remove(0)
+    }
+
+    /// Records an op. Always returns `n_results` values, stand-ins if a rule failed.
+    #[track_caller]
+    pub(crate) fn record(
+        &self,
+        op: Op,
+        operands: &[&Tensor],
+        regions: Vec<Block>,
+        n_results: usize,
+    ) -> Vec<Tensor> {
+        let location = Location::caller();
+        let graph = innermost(self, operands);
+        let Some(ids) = operands.iter().map(|t| graph.import(t)).collect::<Option<Vec<_>>>() else {
+            let mismatch = Mismatch::new("operands of one graph", "a value of another graph");
+            return graph.failed(&op, operands, mismatch, n_results);
+        };
+        let shapes: Vec<Shape> = operands.iter().map(|t| t.shape().clone()).collect();
+        let types: Vec<RegionType> = regions.iter().map(Block::region_type).collect();
+        let inferred = op
+            .infer(&Inputs { operands: &shapes, regions: &types })
+            .and_then(|results| results.iter().try_for_each(check_shape).map(|()| results));
+        match inferred {
+            Ok(results) if results.len() == n_results => {
+                let mut block = graph.block();
+                let ids_out: Vec<_> = results.iter().map(|s| block.new_value(s.clone())).collect();
+                let results_ids = ids_out.clone();
+                block.instructions.push(Instruction {
+                    op,
+                    operands: ids,
+                    results: ids_out,
+                    regions,
+                    location,
+                });
+                drop(block);
+                results_ids.into_iter().zip(results).map(|(id, s)| graph.tensor(id, s)).collect()
+            }
+            Ok(results) => {
+                let mismatch =
+                    Mismatch::new(format!("{n_results} results"), results.len().to_string());
+                graph.failed(&op, operands, mismatch, n_results)
+            }
+            Err(mismatch) => graph.failed(&op, operands, mismatch, n_results),
+        }
+    }
+
+    #[track_caller]
+    fn failed(
+        &self,
+        op: &Op,
+        operands: &[&Tensor],
+        mismatch: Mismatch,
+        n_results: usize,
+    ) -> Vec<Tensor> {
+        let shapes: Vec<Shape> = operands.iter().map(|t| t.shape().clone()).collect();
+        let shape = shapes.first().cloned().unwrap_or_else(|| Shape::scalar(crate::DType::F32));
+        self.fail(op.mnemonic(), shapes, mismatch);
+        (0..n_results).map(|_| self.stand_in(shape.clone())).collect()
+    }
+
+    /// The id of `tensor` in this graph: its own, or a capture from a graph around this one;
+    /// `None` when it belongs to neither.
+    pub(crate) fn import(&self, tensor: &Tensor) -> Option<ValueId> {
+        if Arc::ptr_eq(&self.inner, &tensor.graph.inner) {
+            return Some(tensor.id);
+        }
+        let outer = self.inner.parent.as_ref()?.import(tensor)?;
+        let mut block = self.block();
+        if let Some((_, inner)) = block.captures.iter().find(|(from, _)| *from == outer) {
+            return Some(*inner);
+        }
+        let inner = block.new_value(tensor.shape().clone());
+        block.captures.push((outer, inner));
+        Some(inner)
+    }
+}
+
+/// The deepest graph among `graph` and those of the operands.
+pub(crate) fn innermost(graph: &Graph, operands: &[&Tensor]) -> Graph {
+    let mut deepest = graph;
+    for tensor in operands {
+        if tensor.graph.inner.depth > deepest.inner.depth {
+            deepest = &tensor.graph;
+        }
+    }
+    deepest.clone()
+}
+
+/// Dims are not negative and the number of elements fits in an `i64`.
+fn check_shape(shape: &Shape) -> Result<(), Mismatch> {
+    let fits = shape.dims.iter().all(|&dim| dim >= 0) && shape.byte_size().is_some();
+    if fits {
+        Ok(())
+    } else {
+        Err(Mismatch::new("dims from 0 whose product fits in an i64", shape.to_string()))
+    }
+}
+
+/// Guard of a name scope.
+pub struct Scope {
+    graph: Graph,
+}
+
+impl Drop for Scope {
+    fn drop(&mut self) {
+        self.graph.shared().scopes.pop();
+    }
+}
