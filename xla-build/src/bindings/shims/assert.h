@@ -1,0 +1,1 @@
+// Stands in for the system's header, so that bindings do not depend on the machine.
