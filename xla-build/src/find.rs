@@ -85,8 +85,8 @@ impl Finder {
     ///
     /// # Errors
     /// When the explicit path or a path variable names a file that is missing or cannot be a
-    /// plugin for this machine. A Python package that cannot is passed over, since nobody asked
-    /// for it.
+    /// plugin for this machine, or the installed one cannot. A Python package that cannot is
+    /// passed over, since nobody asked for it.
     pub fn find(&self, platform: Platform) -> Result<Option<Found>> {
         if let Some(path) = &self.explicit {
             return self
@@ -101,10 +101,9 @@ impl Finder {
         if let Ok(row) = self.row(Purpose::Plugin(platform))
             && let Some(installed) = self.installed(row)
         {
-            return Ok(Some(Found {
-                path: installed.path,
-                origin: Origin::Cache,
-            }));
+            // A cache folder may be shared with an older system, in a container for one.
+            check_plugin(&installed.path, self.settings.machine, self.settings.glibc)?;
+            return Ok(Some(Found { path: installed.path, origin: Origin::Cache }));
         }
         Ok(self.in_python(platform).map(|path| Found {
             path,
