@@ -1,1 +1,12 @@
-//! Golden, conformance and end-to-end tests of the workspace.
+//! What the workspace's tests share: host values of every element type, cases with their expected
+//! values, and a run of a recorded graph on the CPU plugin.
+
+pub mod case;
+pub mod conformance;
+pub mod float_format;
+pub mod golden;
+pub mod plugin;
+pub mod value;
+
+pub use case::{Bound, Case, check};
+pub use value::Value;

@@ -2,7 +2,7 @@
 
 use num_complex::Complex64;
 
-use crate::{DTypes, Shape, error::Mismatch};
+use crate::{DTypes, Shape, Tensor, error::Mismatch};
 
 /// What a shape rule looks at.
 #[derive(Clone, Copy, Debug)]
@@ -80,6 +80,10 @@ pub struct Row {
     pub method: &'static str,
     /// Documentation.
     pub doc: &'static str,
+    /// Names of the operands after the first, for methods that take a fixed number.
+    pub operands: &'static [&'static str],
+    /// Records the op on its operands, when it has no attributes and a fixed number of them.
+    pub record: Option<fn(&[&Tensor]) -> Tensor>,
     /// Names of the attributes.
     pub attributes: &'static [&'static str],
     /// Element types that the first operand may have.
@@ -116,6 +120,8 @@ macro_rules! ops {
                 mnemonic: $mnemonic,
                 method: stringify!($method),
                 doc: concat!($($doc, "\n"),+),
+                operands: &[$(stringify!($operand)),*],
+                record: ops!(@record $kind $Variant { $($attr)* }),
                 attributes: &[$(stringify!($attr)),*],
                 dtypes: $dtypes,
                 meaning: ops!(@meaning $($meaning)?),
@@ -149,6 +155,11 @@ macro_rules! ops {
 
         $(ops! { @$kind $(#[doc = $doc])+ $Variant { $($attr : $ty),* } $method($($operand),*) })*
     };
+    (@record by_hand $Variant:ident $attrs:tt) => { None };
+    (@record $kind:ident $Variant:ident {}) => {
+        Some(|operands| Tensor::$kind(Op::$Variant {}, operands))
+    };
+    (@record $kind:ident $Variant:ident $attrs:tt) => { None };
     (@meaning) => { None };
     (@meaning $meaning:expr) => { Some($meaning) };
     (@by_hand $($row:tt)*) => {};

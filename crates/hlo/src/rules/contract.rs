@@ -36,6 +36,12 @@ pub(crate) fn dot_general(
         a.lhs_component_count >= 1 && a.rhs_component_count >= 1 && a.num_primitive_operations >= 1
     });
     ensure(positive, "counts of at least 1 in a dot algorithm", format!("{algorithm:?}"))?;
+    let default = precision.iter().flatten().all(|p| *p == Precision::Default);
+    ensure(
+        algorithm.is_none() || default,
+        "no precision, or the default one, beside an algorithm",
+        format!("{precision:?}"),
+    )?;
     let lhs_used = [&dims.lhs_batch[..], &dims.lhs_contracting[..]].concat();
     let rhs_used = [&dims.rhs_batch[..], &dims.rhs_contracting[..]].concat();
     ensure_distinct_dims(&lhs_used, lhs)?;
