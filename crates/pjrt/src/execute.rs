@@ -1,0 +1,370 @@
+//! Running executables.
+
+use std::ffi::CString;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use rectiflow_pjrt_sys as sys;
+use smallvec::SmallVec;
+
+use crate::api::{Padded, function};
+use crate::arguments::{Argument, borrowed_indices};
+use crate::buffer::{Buffer, destroy, shape_of};
+use crate::client::non_null;
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::event::Event;
+use crate::loaded::LoadedExecutable;
+use crate::shape::Shape;
+use crate::value::{NamedValue, Value, c_values};
+
+/// How to run an executable once.
+#[derive(Debug, Clone, Default)]
+pub struct ExecuteOptions {
+    launch_id: i32,
+    non_donatable: Vec<i64>,
+    device: Option<Device>,
+    call_location: Option<CString>,
+    values: Vec<NamedValue>,
+}
+
+impl ExecuteOptions {
+    /// The defaults: no launch id, the devices chosen at compile time.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A number other than 0 that all processes give to the same launch, so that
+    /// the runtime can notice if they launch in different orders.
+    pub fn launch_id(mut self, id: i32) -> Self {
+        self.launch_id = id;
+        self
+    }
+
+    /// Arguments that must survive although they are passed by value. Borrowed
+    /// arguments always do and need not be listed.
+    pub fn non_donatable(mut self, indices: &[i64]) -> Self {
+        self.non_donatable = indices.to_vec();
+        self
+    }
+
+    /// Runs on this device alone; needed for portable executables.
+    pub fn device(mut self, device: &Device) -> Self {
+        self.device = Some(device.clone());
+        self
+    }
+
+    /// Where in the caller's source the launch comes from, for messages of the
+    /// runtime. Text after a zero byte is dropped.
+    pub fn call_location(mut self, location: &str) -> Self {
+        let text = location.split('\0').next().unwrap_or_default();
+        self.call_location = CString::new(text).ok();
+        self
+    }
+
+    /// A runtime option by name; plugins older than API 0.115 ignore it.
+    pub fn option(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.values.push((name.into(), value.into()));
+        self
+    }
+}
+
+/// What one launch produced.
+#[derive(Debug)]
+#[must_use = "a launch without outputs reports its failure only through `events`"]
+pub struct Execution {
+    /// The outputs of each device, in the order of
+    /// [`LoadedExecutable::devices`].
+    pub outputs: Vec<Vec<Buffer>>,
+    /// For each device, an event that completes with its part of the execution.
+    pub events: Vec<Event>,
+}
+
+type RawBuffer = *mut sys::PJRT_Buffer;
+
+impl LoadedExecutable {
+    /// Runs on the one device the program was compiled for. Returns before the
+    /// device finishes; a failure on the device appears when an output is read.
+    /// A program without outputs is waited for.
+    ///
+    /// Arguments are borrowed and survive, also where the program would take
+    /// them over: the plugin copies instead, or refuses.
+    ///
+    /// # Errors
+    /// `INVALID_ARGUMENT` if number, shape, type or client of the arguments is not
+    /// what the program expects, and what the plugin refuses.
+    pub fn execute(&self, args: &[&Buffer]) -> Result<Vec<Buffer>> {
+        self.check_devices(1, None)?;
+        self.check(0, args.iter().copied())?;
+        let raw: SmallVec<[RawBuffer; 16]> = args.iter().map(|b| b.raw.as_ptr()).collect();
+        let signature = self.signature();
+        let all: Vec<i64>;
+        let non_donatable = if signature.donations_known {
+            &signature.donated[..]
+        } else {
+            all = (0..args.len() as i64).collect();
+            &all[..]
+        };
+        let mut launch = Launch::new(1, args.len(), non_donatable);
+        let mut outputs = SmallVec::<[RawBuffer; 16]>::new();
+        let event = self.launch_one(&mut launch, &raw, &mut outputs)?;
+        let outputs = self.wrap(&outputs, 1)?.pop().unwrap_or_default();
+        event.map_or(Ok(()), |event| event.wait())?;
+        Ok(outputs)
+    }
+
+    /// As [`LoadedExecutable::execute`] on one device, with arguments passed by
+    /// value donated: the program may reuse their memory for its outputs.
+    ///
+    /// # Errors
+    /// As [`LoadedExecutable::execute`].
+    pub fn execute_donating<'b>(
+        &self,
+        args: impl IntoIterator<Item = Argument<'b>>,
+    ) -> Result<Vec<Buffer>> {
+        let args = vec![args.into_iter().collect()];
+        let mut execution = self.launch(args, &ExecuteOptions::new())?;
+        if self.n_outputs() == 0 {
+            execution.events.iter().try_for_each(Event::wait)?;
+        }
+        // The outputs carry the same failure, so the events may go unobserved.
+        execution.events.drain(..).for_each(Event::detach);
+        Ok(execution.outputs.pop().unwrap_or_default())
+    }
+
+    /// Runs on all devices of this process, with one list of borrowed arguments
+    /// per device in the order of [`LoadedExecutable::devices`]; returns one list
+    /// of outputs per device. Otherwise as [`LoadedExecutable::execute`].
+    ///
+    /// # Errors
+    /// As [`LoadedExecutable::execute`].
+    pub fn execute_sharded<'b, A>(
+        &self,
+        args: &[A],
+        options: &ExecuteOptions,
+    ) -> Result<Vec<Vec<Buffer>>>
+    where
+        A: AsRef<[&'b Buffer]>,
+    {
+        let borrow = |list: &A| list.as_ref().iter().map(|b| Argument::Borrowed(b)).collect();
+        let mut execution = self.launch(args.iter().map(borrow).collect(), options)?;
+        if self.n_outputs() == 0 {
+            execution.events.iter().try_for_each(Event::wait)?;
+        }
+        execution.events.drain(..).for_each(Event::detach);
+        Ok(execution.outputs)
+    }
+
+    /// The general launch: any number of devices, arguments borrowed or donated,
+    /// options, and an event per device.
+    ///
+    /// An argument passed by value is gone afterwards, whether or not the
+    /// program took its memory over. An index must be donated on all devices or
+    /// on none.
+    ///
+    /// # Errors
+    /// As [`LoadedExecutable::execute`].
+    pub fn launch(
+        &self,
+        args: Vec<Vec<Argument<'_>>>,
+        options: &ExecuteOptions,
+    ) -> Result<Execution> {
+        self.check_devices(args.len(), options.device.as_ref())?;
+        let n_args = args.first().map_or(0, Vec::len);
+        for (i, list) in args.iter().enumerate() {
+            self.check(i, list.iter().map(Argument::buffer))?;
+        }
+        let kept = borrowed_indices(&args, self.signature(), &options.non_donatable)?;
+        let raw: Vec<RawBuffer> = args.iter().flatten().map(|a| a.buffer().raw.as_ptr()).collect();
+        let mut launch = Launch::new(args.len(), n_args, &kept);
+        let values = c_values(&options.values);
+        launch.fill(options, &values);
+        let (outputs, events) = self.run(&mut launch, &raw)?;
+        let outputs = self.wrap(&outputs, args.len());
+        Ok(Execution { outputs: outputs?, events })
+    }
+
+    fn check_devices(&self, n_lists: usize, device: Option<&Device>) -> Result<()> {
+        if let Some(device) = device
+            && !Arc::ptr_eq(&device.client, &self.0.client)
+        {
+            return Err(Error::invalid("the device belongs to another client"));
+        }
+        let n = if device.is_some() { 1 } else { self.n_devices() };
+        if n == 0 {
+            return Err(Error::invalid("a portable executable needs the device to run on"));
+        }
+        if n != n_lists {
+            return Err(Error::invalid(format!(
+                "the program runs on {n} devices, found arguments for {n_lists}"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Checks the arguments of one device. A plugin may abort the process on a
+    /// wrong one, so what can be known is refused here.
+    fn check<'b>(
+        &self,
+        device: usize,
+        args: impl ExactSizeIterator<Item = &'b Buffer>,
+    ) -> Result<()> {
+        let signature = self.signature();
+        let found = args.len();
+        if let Some(n) = signature.n_parameters
+            && n != found
+        {
+            return Err(Error::invalid(format!("the program takes {n} arguments, found {found}")));
+        }
+        for (i, arg) in args.enumerate() {
+            if !Arc::ptr_eq(&arg.client, &self.0.client) {
+                return Err(Error::invalid(format!("argument {i} belongs to another client")));
+            }
+            let expected = signature.parameters.as_ref().and_then(|p| p.get(i)?.as_ref());
+            if let Some(expected) = expected
+                && *expected != *arg.shape
+            {
+                return Err(Error::invalid(format!(
+                    "argument {i} of device {device}: expected {expected}, found {}",
+                    arg.shape()
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The hot path: one device, an event only if there is no output to carry
+    /// the failure.
+    fn launch_one(
+        &self,
+        launch: &mut Launch,
+        args: &[RawBuffer],
+        outputs: &mut SmallVec<[RawBuffer; 16]>,
+    ) -> Result<Option<Event>> {
+        outputs.resize(self.0.n_outputs, std::ptr::null_mut());
+        let arg_lists = [args.as_ptr()];
+        let out_lists = [outputs.as_mut_ptr()];
+        let mut event = std::ptr::null_mut();
+        let events = if self.0.n_outputs == 0 { &raw mut event } else { std::ptr::null_mut() };
+        // SAFETY: one list of arguments and outputs each, of the lengths stated.
+        unsafe { self.call(launch, arg_lists.as_ptr(), out_lists.as_ptr(), events)? };
+        self.wrap_event(event)
+    }
+
+    /// Runs on all devices, with an event each.
+    fn run(&self, launch: &mut Launch, args: &[RawBuffer]) -> Result<(Vec<RawBuffer>, Vec<Event>)> {
+        let (n_devices, n_args) = (launch.args.num_devices, launch.args.num_args);
+        let mut outputs: Vec<RawBuffer> = vec![std::ptr::null_mut(); n_devices * self.0.n_outputs];
+        let mut events = vec![std::ptr::null_mut(); n_devices];
+        let arg_lists: Vec<_> = (0..n_devices).map(|d| args[d * n_args..].as_ptr()).collect();
+        let start = outputs.as_mut_ptr();
+        // SAFETY: each offset is inside, or at the end of, `outputs`.
+        let out_list = |d| unsafe { start.add(d * self.0.n_outputs) };
+        let out_lists: Vec<_> = (0..n_devices).map(out_list).collect();
+        // SAFETY: a list of arguments, of outputs and an event for each device.
+        unsafe {
+            self.call(launch, arg_lists.as_ptr(), out_lists.as_ptr(), events.as_mut_ptr())?;
+        }
+        let wrapped = events.into_iter().map(|event| self.wrap_event(event));
+        let events = wrapped.filter_map(Result::transpose).collect::<Result<_>>()?;
+        Ok((outputs, events))
+    }
+
+    /// # Safety
+    /// The lists must be as long as `launch` states, and the options' borrows live.
+    #[inline]
+    unsafe fn call(
+        &self,
+        launch: &mut Launch,
+        args: *const *const RawBuffer,
+        outputs: *const *mut RawBuffer,
+        events: *mut *mut sys::PJRT_Event,
+    ) -> Result<()> {
+        launch.args.executable = self.0.raw.as_ptr();
+        launch.args.options = launch.options.as_mut_ptr();
+        launch.args.argument_lists = args;
+        launch.args.output_lists = outputs;
+        launch.args.device_complete_events = events;
+        // SAFETY: arguments were checked to be live buffers of this client; the
+        // lists are the caller's promise.
+        unsafe { self.api().call(function!(PJRT_LoadedExecutable_Execute), &mut launch.args) }
+    }
+
+    fn wrap_event(&self, event: *mut sys::PJRT_Event) -> Result<Option<Event>> {
+        let Some(raw) = NonNull::new(event) else { return Ok(None) };
+        let client = Arc::clone(&self.0.client);
+        // SAFETY: a fresh event of this client.
+        Ok(Some(unsafe { Event::new(raw, client, "PJRT_LoadedExecutable_Execute") }))
+    }
+
+    /// Takes ownership of raw outputs; on failure frees them.
+    fn wrap(&self, raw: &[RawBuffer], n_devices: usize) -> Result<Vec<Vec<Buffer>>> {
+        let n = self.0.n_outputs;
+        let shapes = match self.output_shapes(&raw[..n]) {
+            Ok(shapes) => shapes,
+            Err(error) => {
+                for raw in raw.iter().copied().filter_map(NonNull::new) {
+                    // SAFETY: the outputs are ours, and are not used after this.
+                    unsafe { destroy(self.api(), raw) };
+                }
+                return Err(error);
+            }
+        };
+        let wrap = |(raw, shape): (&RawBuffer, &Arc<Shape>)| {
+            let shape = Arc::clone(shape);
+            // SAFETY: a fresh output of this client; all outputs of an executable
+            // have the shape its first ones had.
+            unsafe { Buffer::checked(*raw, &self.0.client, shape, "PJRT_LoadedExecutable_Execute") }
+        };
+        let device = |d: usize| raw[d * n..(d + 1) * n].iter().zip(shapes).map(wrap).collect();
+        (0..n_devices).map(device).collect()
+    }
+
+    /// Output shapes never change between executions, so they are asked for once.
+    fn output_shapes(&self, outputs: &[RawBuffer]) -> Result<&[Arc<Shape>]> {
+        if let Some(shapes) = self.0.output_shapes.get() {
+            return Ok(shapes);
+        }
+        let ask = |raw: &RawBuffer| {
+            let raw = non_null(*raw, "PJRT_LoadedExecutable_Execute")?;
+            // SAFETY: a live output of this plugin.
+            unsafe { shape_of(self.api(), raw) }.map(Arc::new)
+        };
+        let shapes = outputs.iter().map(ask).collect::<Result<Vec<_>>>()?;
+        Ok(self.0.output_shapes.get_or_init(|| shapes))
+    }
+}
+
+/// The C structs of one launch.
+struct Launch {
+    args: Padded<sys::PJRT_LoadedExecutable_Execute_Args>,
+    options: Padded<sys::PJRT_ExecuteOptions>,
+}
+
+impl Launch {
+    /// `non_donatable` must outlive the launch.
+    #[inline]
+    fn new(n_devices: usize, n_args: usize, non_donatable: &[i64]) -> Self {
+        let mut launch = Launch { args: Padded::new(), options: Padded::new() };
+        launch.args.num_devices = n_devices;
+        launch.args.num_args = n_args;
+        if !non_donatable.is_empty() {
+            launch.options.non_donatable_input_indices = non_donatable.as_ptr();
+            launch.options.num_non_donatable_input_indices = non_donatable.len();
+        }
+        launch
+    }
+
+    /// `options` and `values` must outlive the launch.
+    fn fill(&mut self, options: &ExecuteOptions, values: &[sys::PJRT_NamedValue]) {
+        self.options.launch_id = options.launch_id;
+        if let Some(location) = &options.call_location {
+            self.options.call_location = location.as_ptr();
+        }
+        self.options.custom_options = values.as_ptr();
+        self.options.num_custom_options = values.len();
+        if let Some(device) = &options.device {
+            self.args.execute_device = device.raw.as_ptr();
+        }
+    }
+}

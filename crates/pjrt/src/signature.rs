@@ -1,0 +1,94 @@
+//! What a compiled program expects of its arguments.
+
+use prost::Message;
+
+use rectiflow_pjrt_sys as sys;
+
+use crate::api::function;
+use crate::element_type::ElementType;
+use crate::error::Result;
+use crate::executable::Executable;
+use crate::program::Program;
+use crate::proto;
+use crate::shape::Shape;
+
+/// Parameters of an executable, as far as its plugin tells.
+///
+/// PJRT has no query for parameter shapes, yet a wrong argument can abort the
+/// process inside a plugin. So they are read from the optimized program.
+pub(crate) struct Signature {
+    /// One entry per parameter; `None` inside where its size is dynamic.
+    pub(crate) parameters: Option<Vec<Option<Shape>>>,
+    pub(crate) n_parameters: Option<usize>,
+    /// Parameters that alias an output or are marked as donors, in order.
+    pub(crate) donated: Vec<i64>,
+    /// Whether `donated` is complete.
+    pub(crate) donations_known: bool,
+}
+
+impl Signature {
+    /// Never fails: what cannot be learned is left to the plugin to check.
+    pub(crate) fn of(executable: &Executable) -> Self {
+        let module = executable.optimized_program().and_then(|program| read_module(&program));
+        match module {
+            Ok(Some(module)) => Self::of_module(&module),
+            Ok(None) => Self::unknown(executable),
+            Err(error) => {
+                tracing::debug!(%error, "the optimized program cannot be read");
+                Self::unknown(executable)
+            }
+        }
+    }
+
+    fn of_module(module: &proto::HloModule) -> Self {
+        let parameters: Option<Vec<_>> =
+            module.program_shape.as_ref().map(|p| p.parameters.iter().map(static_shape).collect());
+        let aliases = module.input_output_alias.iter().flat_map(|list| &list.entries);
+        let donors = module.buffer_donor.iter().flat_map(|list| &list.entries);
+        let mut donated: Vec<i64> =
+            aliases.map(|a| a.parameter).chain(donors.map(|d| d.parameter)).collect();
+        donated.sort_unstable();
+        donated.dedup();
+        let n_parameters = parameters.as_ref().map(Vec::len);
+        Signature { parameters, n_parameters, donated, donations_known: true }
+    }
+
+    fn unknown(executable: &Executable) -> Self {
+        let n_parameters = executable
+            .parameter_memory_kinds()
+            .map(|kinds| kinds.len())
+            .or_else(|_| n_parameter_layouts(executable))
+            .ok();
+        Signature { parameters: None, n_parameters, donated: Vec::new(), donations_known: false }
+    }
+}
+
+/// The shape of an array whose size is fixed.
+fn static_shape(shape: &proto::ArrayShape) -> Option<Shape> {
+    let element_type = ElementType::from_hlo(shape.element_type)?;
+    let fixed = !shape.is_dynamic.contains(&true);
+    fixed.then(|| Shape::trusted(element_type, &shape.dims))
+}
+
+fn read_module(program: &Program) -> Result<Option<proto::HloModule>> {
+    let code = program.code();
+    let module = match program.format() {
+        "hlo" => proto::HloModule::decode(code).map(Some),
+        "hlo_with_config" => proto::HloModuleWithConfig::decode(code).map(|with| with.module),
+        _ => Ok(None),
+    };
+    module.map_err(|error| crate::Error::invalid(format!("unreadable HLO: {error}")))
+}
+
+fn n_parameter_layouts(executable: &Executable) -> Result<usize> {
+    let table = executable.plugin().extension::<sys::PJRT_Layouts_Extension>()?;
+    let name = "PJRT_Layouts_PJRT_Executable_GetParameterLayouts";
+    let function = function!(
+        sys::PJRT_Layouts_Extension,
+        PJRT_Layouts_PJRT_Executable_GetParameterLayouts,
+        name
+    );
+    // SAFETY: the executable is live; the layouts stay its own.
+    let args = unsafe { table.get(function, |a| a.executable = executable.raw())? };
+    Ok(args.num_parameters)
+}
