@@ -46,10 +46,7 @@ impl Glibc {
     fn from_symbol_version(name: &[u8]) -> Option<Glibc> {
         let text = std::str::from_utf8(name).ok()?.strip_prefix("GLIBC_")?;
         let mut parts = text.split('.').map(|p| p.parse().ok());
-        Some(Glibc {
-            major: parts.next()??,
-            minor: parts.next()??,
-        })
+        Some(Glibc { major: parts.next()??, minor: parts.next()?? })
     }
 }
 
@@ -83,10 +80,7 @@ pub(crate) fn check_library(
         _ => Error::read(path, e),
     })?;
     if !file.metadata().is_ok_and(|m| m.is_file()) {
-        return Err(Error::new(
-            Code::NotAPlugin,
-            format!("{shown} is not a file"),
-        ));
+        return Err(Error::new(Code::NotAPlugin, format!("{shown} is not a file")));
     }
     let cache = ReadCache::new(file);
     let damaged = |e: object::Error| {
@@ -129,12 +123,7 @@ impl<'data, R: ReadRef<'data>> Library<'data, R> {
         let header = Elf::parse(data)?;
         let endian = header.endian()?;
         let sections = header.sections(endian, data)?;
-        Ok(Library {
-            data,
-            header,
-            endian,
-            sections,
-        })
+        Ok(Library { data, header, endian, sections })
     }
 
     fn check_machine(&self, path: &Path, expected: Machine) -> Result<()> {
@@ -153,18 +142,13 @@ impl<'data, R: ReadRef<'data>> Library<'data, R> {
         if found == expected {
             return Ok(());
         }
-        let message = format!(
-            "{} is for {found}, this machine needs {expected}",
-            path.display()
-        );
+        let message = format!("{} is for {found}, this machine needs {expected}", path.display());
         Err(Error::new(Code::WrongArchitecture, message))
     }
 
     fn exports(&self, name: &str) -> object::Result<bool> {
         use object::read::elf::Sym;
-        let symbols = self
-            .sections
-            .symbols(self.endian, self.data, elf::SHT_DYNSYM)?;
+        let symbols = self.sections.symbols(self.endian, self.data, elf::SHT_DYNSYM)?;
         for symbol in symbols.iter() {
             if !symbol.is_undefined(self.endian)
                 && symbol.name(self.endian, symbols.strings())? == name.as_bytes()
@@ -217,36 +201,22 @@ mod tests {
     #[test]
     fn symbol_versions_are_read_and_others_ignored() {
         let read = |text: &str| Glibc::from_symbol_version(text.as_bytes());
-        assert_eq!(
-            read("GLIBC_2.27"),
-            Some(Glibc {
-                major: 2,
-                minor: 27
-            })
-        );
+        assert_eq!(read("GLIBC_2.27"), Some(Glibc { major: 2, minor: 27 }));
         assert_eq!(read("GLIBC_2.2.5"), Some(Glibc { major: 2, minor: 2 }));
         assert_eq!(read("GLIBC_PRIVATE"), None);
         assert_eq!(read("GLIBCXX_3.4"), None);
-        assert!(
-            read("GLIBC_2.4") < read("GLIBC_2.27"),
-            "versions are numbers, not text"
-        );
+        assert!(read("GLIBC_2.4") < read("GLIBC_2.27"), "versions are numbers, not text");
     }
 
     /// The other way to know the version on this machine: the loader's own answer.
     #[test]
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     fn the_running_glibc_is_the_one_that_getconf_reports() {
-        let Ok(output) = std::process::Command::new("getconf")
-            .arg("GNU_LIBC_VERSION")
-            .output()
+        let Ok(output) = std::process::Command::new("getconf").arg("GNU_LIBC_VERSION").output()
         else {
             return;
         };
         let running = Glibc::running().unwrap();
-        assert_eq!(
-            String::from_utf8_lossy(&output.stdout).trim(),
-            format!("glibc {running}")
-        );
+        assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), format!("glibc {running}"));
     }
 }

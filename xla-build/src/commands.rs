@@ -36,10 +36,7 @@ pub(crate) fn install(what: What) -> Result<()> {
     }
     let path = finder.install_row(row, &mut progress)?;
     if known {
-        progress.note(&format!(
-            "{} {} is already installed",
-            row.package, row.version
-        ));
+        progress.note(&format!("{} {} is already installed", row.package, row.version));
     }
     println!("{}", path.display());
     Ok(())
@@ -48,24 +45,12 @@ pub(crate) fn install(what: What) -> Result<()> {
 pub(crate) fn list() -> Result<()> {
     let finder = Finder::from_env()?;
     let mut table = vec![
-        [
-            "for",
-            "package",
-            "version",
-            "machine",
-            "pjrt",
-            "licence",
-            "installed",
-        ]
-        .map(str::to_owned)
-        .to_vec(),
+        ["for", "package", "version", "machine", "pjrt", "licence", "installed"]
+            .map(str::to_owned)
+            .to_vec(),
     ];
     for row in &finder.settings().manifest {
-        let pjrt_api = if row.pjrt_api.is_empty() {
-            "-"
-        } else {
-            row.pjrt_api
-        };
+        let pjrt_api = if row.pjrt_api.is_empty() { "-" } else { row.pjrt_api };
         let installed = finder.installed(row).map(|i| i.path.display().to_string());
         table.push(vec![
             name(row),
@@ -82,10 +67,7 @@ pub(crate) fn list() -> Result<()> {
     let used = Platform::ALL.map(|platform| {
         let (path, origin) = match finder.find(platform) {
             Ok(Some(found)) => (found.path.display().to_string(), found.origin.to_string()),
-            Ok(None) => (
-                format!("none; run `xla-build install {platform}`"),
-                "-".to_owned(),
-            ),
+            Ok(None) => (format!("none; run `xla-build install {platform}`"), "-".to_owned()),
             Err(error) => (error.to_string(), "error".to_owned()),
         };
         vec![platform.to_string(), origin, path]
@@ -107,10 +89,7 @@ fn print_table(rows: &[Vec<String>]) {
     let width = |c: usize| rows.iter().map(|r| r[c].len()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..columns).map(width).collect();
     for row in rows {
-        let cells = row
-            .iter()
-            .zip(&widths)
-            .map(|(cell, width)| format!("{cell:width$}"));
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
         println!("{}", cells.collect::<Vec<_>>().join("  ").trim_end());
     }
 }
@@ -132,10 +111,7 @@ pub(crate) fn verify() -> Result<()> {
         }
     }
     match (good, bad) {
-        (0, 0) => println!(
-            "nothing is installed in {}",
-            finder.settings().cache.display()
-        ),
+        (0, 0) => println!("nothing is installed in {}", finder.settings().cache.display()),
         (_, 0) => {}
         _ => bail!("{bad} of {} installed files are damaged", good + bad),
     }
@@ -178,11 +154,7 @@ pub(crate) fn bindgen(check: bool, output: &Path) -> Result<()> {
         println!("{} is up to date", output.display());
         return Ok(());
     }
-    let same = old
-        .lines()
-        .zip(text.lines())
-        .take_while(|(a, b)| a == b)
-        .count();
+    let same = old.lines().zip(text.lines()).take_while(|(a, b)| a == b).count();
     bail!(
         "{} differs from the pinned headers from line {} on; run `xla-build bindgen`",
         output.display(),

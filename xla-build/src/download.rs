@@ -27,10 +27,7 @@ pub(crate) fn wheel(settings: &Settings, row: &Row, progress: &mut dyn Progress)
     let path = settings.by_hand(row);
     if path.exists() {
         verify(&path, row, "remove it, or put the right file there")?;
-        return Ok(Wheel {
-            path,
-            by_hand: true,
-        });
+        return Ok(Wheel { path, by_hand: true });
     }
     let part = path.with_file_name(format!("{}.part", row.wheel));
     // Complete when a run was killed between the last byte and the unpacking.
@@ -41,15 +38,8 @@ pub(crate) fn wheel(settings: &Settings, row: &Row, progress: &mut dyn Progress)
         progress.end();
         done?;
     }
-    match verify(
-        &part,
-        row,
-        "it was deleted; try again, or use another index",
-    ) {
-        Ok(()) => Ok(Wheel {
-            path: part,
-            by_hand: false,
-        }),
+    match verify(&part, row, "it was deleted; try again, or use another index") {
+        Ok(()) => Ok(Wheel { path: part, by_hand: false }),
         Err(error) => {
             fs::remove_file(&part).map_err(|e| Error::write(&part, e))?;
             Err(error)
@@ -150,11 +140,7 @@ impl Fetch<'_> {
         let Some(found) = total.filter(|t| *t != self.row.size) else {
             return Ok(());
         };
-        let code = if found < self.row.size {
-            Code::Truncated
-        } else {
-            Code::WrongHash
-        };
+        let code = if found < self.row.size { Code::Truncated } else { Code::WrongHash };
         let (shown, _) = url::take_credentials(url);
         let message = format!(
             "{shown} is not the pinned file: expected {} bytes, the server has {found}; use \
@@ -177,16 +163,14 @@ impl Fetch<'_> {
         let mut buffer = vec![0; 1 << 16];
         let mut have = start;
         while have < self.row.size {
-            let room = buffer
-                .len()
-                .min(usize::try_from(self.row.size - have).unwrap_or(usize::MAX));
+            let room =
+                buffer.len().min(usize::try_from(self.row.size - have).unwrap_or(usize::MAX));
             let count = match body.read(&mut buffer[..room]) {
                 Ok(0) => return Ok(Transfer::Cut("the server closed the connection".to_owned())),
                 Ok(count) => count,
                 Err(e) => return Ok(Transfer::Cut(e.to_string())),
             };
-            file.write_all(&buffer[..count])
-                .map_err(|e| Error::write(part, e))?;
+            file.write_all(&buffer[..count]).map_err(|e| Error::write(part, e))?;
             have += count as u64;
             progress.advance(count as u64);
         }

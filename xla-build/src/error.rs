@@ -59,11 +59,7 @@ pub struct Error {
 
 impl Error {
     pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
-        Error {
-            code,
-            message: message.into(),
-            source: None,
-        }
+        Error { code, message: message.into(), source: None }
     }
 
     /// A failure to read something that should be readable.

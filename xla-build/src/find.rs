@@ -63,10 +63,7 @@ impl Finder {
 
     /// A finder with given settings.
     pub fn new(settings: Settings) -> Finder {
-        Finder {
-            settings,
-            explicit: None,
-        }
+        Finder { settings, explicit: None }
     }
 
     /// Uses this library and looks nowhere else.
@@ -89,14 +86,10 @@ impl Finder {
     /// passed over, since nobody asked for it.
     pub fn find(&self, platform: Platform) -> Result<Option<Found>> {
         if let Some(path) = &self.explicit {
-            return self
-                .named(path, Origin::Explicit, "the plugin's path")
-                .map(Some);
+            return self.named(path, Origin::Explicit, "the plugin's path").map(Some);
         }
         if let Some((variable, path)) = self.variable(platform) {
-            return self
-                .named(path, Origin::Variable(variable), variable)
-                .map(Some);
+            return self.named(path, Origin::Variable(variable), variable).map(Some);
         }
         if let Ok(row) = self.row(Purpose::Plugin(platform))
             && let Some(installed) = self.installed(row)
@@ -105,10 +98,7 @@ impl Finder {
             check_plugin(&installed.path, self.settings.machine, self.settings.glibc)?;
             return Ok(Some(Found { path: installed.path, origin: Origin::Cache }));
         }
-        Ok(self.in_python(platform).map(|path| Found {
-            path,
-            origin: Origin::Python,
-        }))
+        Ok(self.in_python(platform).map(|path| Found { path, origin: Origin::Python }))
     }
 
     /// Finds a plugin, and installs the CPU plugin when there is none.
@@ -134,11 +124,7 @@ impl Finder {
             row.package,
             row.version,
             row.licence,
-            if platform == Platform::Tpu {
-                "TPU_LIBRARY_PATH"
-            } else {
-                "PJRT_PLUGIN_LIBRARY_PATH"
-            }
+            if platform == Platform::Tpu { "TPU_LIBRARY_PATH" } else { "PJRT_PLUGIN_LIBRARY_PATH" }
         );
         Err(Error::new(Code::NotInstalled, message))
     }
@@ -167,16 +153,8 @@ impl Finder {
 
     /// The path variable that applies; of two, the more specific one.
     fn variable(&self, platform: Platform) -> Option<(&'static str, &Path)> {
-        let tpu = self
-            .settings
-            .tpu_path
-            .as_deref()
-            .filter(|_| platform == Platform::Tpu);
-        let any = self
-            .settings
-            .plugin_path
-            .as_deref()
-            .filter(|p| !is_for_another(p, platform));
+        let tpu = self.settings.tpu_path.as_deref().filter(|_| platform == Platform::Tpu);
+        let any = self.settings.plugin_path.as_deref().filter(|p| !is_for_another(p, platform));
         let any = any.map(|p| ("PJRT_PLUGIN_LIBRARY_PATH", p));
         tpu.map(|p| ("TPU_LIBRARY_PATH", p)).or(any)
     }
@@ -218,14 +196,8 @@ fn libraries_in_wheels(platform: Platform) -> &'static [&'static str] {
 /// `PJRT_PLUGIN_LIBRARY_PATH` is one variable for every platform. Where the file's name tells
 /// which one it is for, it is not taken for another; a name that tells nothing is taken for all.
 fn is_for_another(path: &Path, platform: Platform) -> bool {
-    let name = path
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .to_lowercase();
-    let said = ["tpu", "cuda", "cpu"]
-        .into_iter()
-        .find(|word| name.contains(word));
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    let said = ["tpu", "cuda", "cpu"].into_iter().find(|word| name.contains(word));
     said.is_some_and(|word| !platform.to_string().starts_with(word))
 }
 
@@ -240,9 +212,6 @@ mod tests {
         assert!(other("/opt/pjrt_c_api_cpu_plugin.so", Platform::Tpu));
         assert!(other("/opt/libtpu.so", Platform::Cpu));
         assert!(!other("/opt/xla_cuda_plugin.so", Platform::Cuda13));
-        assert!(
-            !other("/tpu/plugin.so", Platform::Cpu),
-            "the folder's name tells nothing"
-        );
+        assert!(!other("/tpu/plugin.so", Platform::Cpu), "the folder's name tells nothing");
     }
 }

@@ -22,9 +22,7 @@ pub(crate) struct Fetch<'a> {
 
 impl<'a> Fetch<'a> {
     pub(crate) fn new(settings: &'a Settings, row: &'a Row) -> Result<Fetch<'a>> {
-        let certificates = TlsConfig::builder()
-            .root_certs(RootCerts::PlatformVerifier)
-            .build();
+        let certificates = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build();
         let mut config = ureq::Agent::config_builder()
             .tls_config(certificates)
             .http_status_as_error(false)
@@ -42,11 +40,7 @@ impl<'a> Fetch<'a> {
                 config.proxy(Some(proxy))
             }
         };
-        Ok(Fetch {
-            settings,
-            row,
-            agent: config.build().into(),
-        })
+        Ok(Fetch { settings, row, agent: config.build().into() })
     }
 
     /// Asks for a URL with some headers. Blocks until the answer's headers are there.

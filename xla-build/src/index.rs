@@ -24,43 +24,26 @@ impl Fetch<'_> {
         if status != 200 {
             return Err(self.refused(&page, status));
         }
-        let kind = response
-            .headers()
-            .get("content-type")
-            .and_then(|v| v.to_str().ok());
+        let kind = response.headers().get("content-type").and_then(|v| v.to_str().ok());
         let is_json =
             kind.is_some_and(|k| k.starts_with(JSON) || k.starts_with("application/json"));
-        let body = response
-            .body_mut()
-            .with_config()
-            .limit(LONGEST_PAGE)
-            .read_to_string();
+        let body = response.body_mut().with_config().limit(LONGEST_PAGE).read_to_string();
         let (shown, _) = url::take_credentials(&page);
         let text = body.map_err(|e| {
-            Error::new(
-                Code::Http,
-                format!("the index page {shown} broke off; try again"),
-            )
-            .because(e)
+            Error::new(Code::Http, format!("the index page {shown} broke off; try again"))
+                .because(e)
         })?;
-        let links = if is_json {
-            links_in_json(&text)
-        } else {
-            links_in_html(&text)
-        };
+        let links = if is_json { links_in_json(&text) } else { links_in_html(&text) };
         let wheel = self.row.wheel;
-        let link = links
-            .into_iter()
-            .find(|(name, _)| name == wheel)
-            .ok_or_else(|| {
-                let message = format!(
-                    "the index page {shown} does not list {wheel}; use another index, or put that \
+        let link = links.into_iter().find(|(name, _)| name == wheel).ok_or_else(|| {
+            let message = format!(
+                "the index page {shown} does not list {wheel}; use another index, or put that \
                  file (sha256 {}) at {} by hand",
-                    self.row.sha256,
-                    self.settings.by_hand(self.row).display()
-                );
-                Error::new(Code::NotInIndex, message)
-            })?;
+                self.row.sha256,
+                self.settings.by_hand(self.row).display()
+            );
+            Error::new(Code::NotInIndex, message)
+        })?;
         Ok(url::join(&page, &link.1))
     }
 
@@ -77,15 +60,9 @@ impl Fetch<'_> {
 /// File names and links of a page in JSON; nothing when it is not of the expected shape.
 fn links_in_json(text: &str) -> Vec<(String, String)> {
     let page: Value = serde_json::from_str(text).unwrap_or_default();
-    let files = page["files"]
-        .as_array()
-        .map(Vec::as_slice)
-        .unwrap_or_default();
+    let files = page["files"].as_array().map(Vec::as_slice).unwrap_or_default();
     let link = |file: &Value| {
-        Some((
-            file["filename"].as_str()?.to_owned(),
-            file["url"].as_str()?.to_owned(),
-        ))
+        Some((file["filename"].as_str()?.to_owned(), file["url"].as_str()?.to_owned()))
     };
     files.iter().filter_map(link).collect()
 }
@@ -94,10 +71,7 @@ fn links_in_json(text: &str) -> Vec<(String, String)> {
 /// demands, so the text between the tags is of no interest.
 fn links_in_html(text: &str) -> Vec<(String, String)> {
     let mut links = Vec::new();
-    for tag in text
-        .split('<')
-        .filter(|t| t.starts_with("a ") || t.starts_with("a\n"))
-    {
+    for tag in text.split('<').filter(|t| t.starts_with("a ") || t.starts_with("a\n")) {
         let Some(start) = tag.find("href=") else {
             continue;
         };
@@ -126,10 +100,8 @@ mod tests {
             ("b-1.whl", "https://f.example/b-1.whl?k=1&l=2"),
             ("c+1-1.whl", "c%2B1-1.whl"),
         ];
-        let expected: Vec<_> = expected
-            .into_iter()
-            .map(|(n, l)| (n.to_owned(), l.to_owned()))
-            .collect();
+        let expected: Vec<_> =
+            expected.into_iter().map(|(n, l)| (n.to_owned(), l.to_owned())).collect();
         assert_eq!(links_in_html(page), expected);
     }
 

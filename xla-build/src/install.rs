@@ -81,12 +81,7 @@ impl Finder {
         installed.verify()?;
         if let Purpose::Plugin(_) = row.purpose {
             let settings = self.settings();
-            check_library(
-                &installed.path,
-                settings.machine,
-                settings.glibc,
-                Some("GetPjrtApi"),
-            )?;
+            check_library(&installed.path, settings.machine, settings.glibc, Some("GetPjrtApi"))?;
         }
         Ok(Some(installed))
     }
@@ -109,11 +104,7 @@ impl Finder {
             fs::create_dir_all(&folder).map_err(|e| Error::write(&folder, e))?;
         }
         let path = cache.join("locks").join(format!("{}.lock", row.folder()));
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path);
+        let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
         let file = file.map_err(|e| Error::write(&path, e))?;
         match file.try_lock() {
             Ok(()) => return Ok(file),

@@ -8,10 +8,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
-#[command(
-    version,
-    about = "Installs, lists and verifies pinned PJRT plugins and headers"
-)]
+#[command(version, about = "Installs, lists and verifies pinned PJRT plugins and headers")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

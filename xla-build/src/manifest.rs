@@ -204,10 +204,7 @@ mod tests {
             };
             assert!(row.wheel.ends_with(processor), "{}", row.wheel);
             let hexadecimal = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
-            assert!(
-                row.sha256.len() == 64 && row.sha256.chars().all(hexadecimal),
-                "{row:?}"
-            );
+            assert!(row.sha256.len() == 64 && row.sha256.chars().all(hexadecimal), "{row:?}");
         }
     }
 

@@ -20,12 +20,8 @@ pub enum Platform {
 
 impl Platform {
     /// Every platform, in the order of the tables.
-    pub const ALL: [Platform; 4] = [
-        Platform::Cpu,
-        Platform::Tpu,
-        Platform::Cuda12,
-        Platform::Cuda13,
-    ];
+    pub const ALL: [Platform; 4] =
+        [Platform::Cpu, Platform::Tpu, Platform::Cuda12, Platform::Cuda13];
 
     fn name(self) -> &'static str {
         match self {
@@ -47,14 +43,11 @@ impl FromStr for Platform {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        Platform::ALL
-            .into_iter()
-            .find(|p| p.name() == text)
-            .ok_or_else(|| {
-                let message =
-                    format!("unknown platform `{text}`; expected one of cpu, tpu, cuda12, cuda13");
-                Error::new(Code::Unsupported, message)
-            })
+        Platform::ALL.into_iter().find(|p| p.name() == text).ok_or_else(|| {
+            let message =
+                format!("unknown platform `{text}`; expected one of cpu, tpu, cuda12, cuda13");
+            Error::new(Code::Unsupported, message)
+        })
     }
 }
 
@@ -106,9 +99,6 @@ mod tests {
         }
         let error = "gpu".parse::<Platform>().unwrap_err();
         assert_eq!(error.code(), Code::Unsupported);
-        assert!(
-            error.to_string().contains("cpu, tpu, cuda12, cuda13"),
-            "{error}"
-        );
+        assert!(error.to_string().contains("cpu, tpu, cuda12, cuda13"), "{error}");
     }
 }

@@ -38,10 +38,7 @@ pub struct Bar {
 impl Bar {
     /// A bar that appears with the first step.
     pub fn stderr() -> Bar {
-        Bar {
-            bar: None,
-            terminal: std::io::stderr().is_terminal(),
-        }
+        Bar { bar: None, terminal: std::io::stderr().is_terminal() }
     }
 }
 
@@ -51,9 +48,7 @@ impl Progress for Bar {
         if !self.terminal {
             return;
         }
-        let bar = ProgressBar::new(total)
-            .with_position(done)
-            .with_message(what.to_owned());
+        let bar = ProgressBar::new(total).with_position(done).with_message(what.to_owned());
         let line = "{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}";
         // A rate counted from the resumed position would be absurd for the first seconds.
         bar.reset_eta();

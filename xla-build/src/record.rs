@@ -100,12 +100,5 @@ pub(crate) fn digest(path: &Path, mut each: impl FnMut(u64)) -> io::Result<(u64,
         size += count as u64;
         each(count as u64);
     }
-    Ok((
-        size,
-        hasher
-            .finalize()
-            .iter()
-            .map(|b| format!("{b:02x}"))
-            .collect(),
-    ))
+    Ok((size, hasher.finalize().iter().map(|b| format!("{b:02x}")).collect()))
 }

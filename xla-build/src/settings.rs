@@ -100,9 +100,7 @@ pub fn cache_root() -> Result<PathBuf> {
 
 /// A variable that is set to nothing counts as not set, as it does for pip and for the loader.
 fn path_variable(name: &str) -> Option<PathBuf> {
-    env::var_os(name)
-        .filter(|v| !v.is_empty())
-        .map(PathBuf::from)
+    env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from)
 }
 
 fn text_variable(name: &str) -> Option<String> {
@@ -121,9 +119,7 @@ fn configured_index() -> Option<String> {
             _ => url,
         })
         .or_else(|| {
-            let texts = pip_files()
-                .into_iter()
-                .filter_map(|f| fs::read_to_string(f).ok());
+            let texts = pip_files().into_iter().filter_map(|f| fs::read_to_string(f).ok());
             texts.filter_map(|text| index_in_pip_file(&text)).next()
         })
 }
@@ -166,10 +162,7 @@ fn site_packages() -> Vec<PathBuf> {
         .collect();
     prefixes.extend(etcetera::home_dir().ok().map(|home| home.join(".local")));
     prefixes.extend([PathBuf::from("/usr/local"), PathBuf::from("/usr")]);
-    prefixes
-        .iter()
-        .flat_map(|prefix| packages_under(prefix))
-        .collect()
+    prefixes.iter().flat_map(|prefix| packages_under(prefix)).collect()
 }
 
 fn packages_under(prefix: &Path) -> Vec<PathBuf> {
@@ -181,10 +174,7 @@ fn packages_under(prefix: &Path) -> Vec<PathBuf> {
         let mut pythons: Vec<PathBuf> = entries
             .flatten()
             .map(|e| e.path())
-            .filter(|p| {
-                p.file_name()
-                    .is_some_and(|n| n.to_string_lossy().starts_with("python3"))
-            })
+            .filter(|p| p.file_name().is_some_and(|n| n.to_string_lossy().starts_with("python3")))
             .collect();
         // A folder is read in no order; the answer must not depend on it.
         pythons.sort();
@@ -204,10 +194,7 @@ mod tests {
     fn pip_file_gives_the_index_of_the_sections_that_count() {
         let text = "[list]\nindex-url = https://wrong.example/simple\n\n[global]\n# a comment\n\
                     timeout = 60\nindex_url: https://mirror.example/simple/\n";
-        assert_eq!(
-            index_in_pip_file(text).as_deref(),
-            Some("https://mirror.example/simple/")
-        );
+        assert_eq!(index_in_pip_file(text).as_deref(), Some("https://mirror.example/simple/"));
         assert_eq!(index_in_pip_file("[global]\ncert = /etc/ca.pem\n"), None);
     }
 

@@ -12,12 +12,8 @@ use crate::manifest::{Purpose, Row};
 use crate::progress::Progress;
 
 /// The folders below the include folder whose headers are kept; a wheel of headers has thousands.
-const HEADER_FOLDERS: &[&str] = &[
-    "xla/pjrt/c/",
-    "xla/pjrt/extensions/",
-    "xla/ffi/api/",
-    "xla/backends/profiler/plugin/",
-];
+const HEADER_FOLDERS: &[&str] =
+    &["xla/pjrt/c/", "xla/pjrt/extensions/", "xla/ffi/api/", "xla/backends/profiler/plugin/"];
 
 /// Unpacks into `folder` and returns the name of the library or include folder in it.
 pub(crate) fn unpack(
@@ -27,11 +23,7 @@ pub(crate) fn unpack(
     progress: &mut dyn Progress,
 ) -> Result<String> {
     let broken = |e: ZipError| {
-        Error::new(
-            Code::BadArchive,
-            format!("{} does not unpack", wheel.display()),
-        )
-        .because(e)
+        Error::new(Code::BadArchive, format!("{} does not unpack", wheel.display())).because(e)
     };
     let file = File::open(wheel).map_err(|e| Error::read(wheel, e))?;
     let mut archive = ZipArchive::new(file).map_err(broken)?;
@@ -65,9 +57,7 @@ pub(crate) fn unpack(
 /// The path, below the installation, of a file inside the wheel; `None` when it is not needed.
 fn keep(row: &Row, inside: &Path, name: &str) -> Option<String> {
     // A path that is not plain names has no business in a wheel.
-    let plain = inside
-        .components()
-        .all(|c| matches!(c, Component::Normal(_)));
+    let plain = inside.components().all(|c| matches!(c, Component::Normal(_)));
     let text = inside.to_str().filter(|_| plain)?;
     if row.purpose != Purpose::Headers {
         return match text == row.file {
@@ -84,14 +74,8 @@ fn keep(row: &Row, inside: &Path, name: &str) -> Option<String> {
 }
 
 fn is_licence(path: &Path) -> bool {
-    let name = path
-        .file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .to_ascii_uppercase();
-    ["LICENSE", "LICENCE", "NOTICE", "COPYING"]
-        .iter()
-        .any(|word| name.contains(word))
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_uppercase();
+    ["LICENSE", "LICENCE", "NOTICE", "COPYING"].iter().any(|word| name.contains(word))
 }
 
 fn copy(
@@ -106,17 +90,12 @@ fn copy(
     let mut buffer = vec![0; 1 << 18];
     loop {
         let count = entry.read(&mut buffer).map_err(|e| {
-            Error::new(
-                Code::BadArchive,
-                format!("{} does not unpack", wheel.display()),
-            )
-            .because(e)
+            Error::new(Code::BadArchive, format!("{} does not unpack", wheel.display())).because(e)
         })?;
         if count == 0 {
             return Ok(());
         }
-        file.write_all(&buffer[..count])
-            .map_err(|e| Error::write(target, e))?;
+        file.write_all(&buffer[..count]).map_err(|e| Error::write(target, e))?;
         progress.advance(count as u64);
     }
 }

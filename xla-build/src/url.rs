@@ -53,15 +53,11 @@ pub(crate) fn take_credentials(url: &str) -> (String, Option<(String, String)>) 
 }
 
 fn without_credentials(authority: &str) -> &str {
-    authority
-        .rsplit_once('@')
-        .map_or(authority, |(_, host)| host)
+    authority.rsplit_once('@').map_or(authority, |(_, host)| host)
 }
 
 fn percent_decode(text: &str) -> String {
-    percent_encoding::percent_decode_str(text)
-        .decode_utf8_lossy()
-        .into_owned()
+    percent_encoding::percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 #[cfg(test)]
@@ -71,27 +67,14 @@ mod tests {
     #[test]
     fn links_resolve_against_their_page() {
         let check = |link: &str, expected: &str| {
-            assert_eq!(
-                join("https://u:p@index.example/simple/pkg/", link),
-                expected,
-                "{link}"
-            );
+            assert_eq!(join("https://u:p@index.example/simple/pkg/", link), expected, "{link}");
         };
-        check(
-            "https://files.example/a.whl#sha256=0",
-            "https://files.example/a.whl",
-        );
-        check(
-            "https://index.example/a.whl",
-            "https://u:p@index.example/a.whl",
-        );
+        check("https://files.example/a.whl#sha256=0", "https://files.example/a.whl");
+        check("https://index.example/a.whl", "https://u:p@index.example/a.whl");
         check("//files.example/a.whl", "https://files.example/a.whl");
         check("/files/a.whl", "https://u:p@index.example/files/a.whl");
         check("a.whl", "https://u:p@index.example/simple/pkg/a.whl");
-        check(
-            "../../files/./a.whl",
-            "https://u:p@index.example/files/a.whl",
-        );
+        check("../../files/./a.whl", "https://u:p@index.example/files/a.whl");
     }
 
     #[test]

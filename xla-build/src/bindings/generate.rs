@@ -57,10 +57,7 @@ const NAMED_ENUMS: &str = "(PJRT|XLA_FFI)_.*([^E]|[^Z]E|[^I]ZE|[^S]IZE|[^_]SIZE)
 /// headers do not know, which a Rust enum must not hold.
 pub(super) fn run(include: &Path, scratch: &Path) -> Result<String> {
     let shims = write_shims(scratch)?;
-    let all: String = HEADERS
-        .iter()
-        .map(|h| format!("#include \"{h}\"\n"))
-        .collect();
+    let all: String = HEADERS.iter().map(|h| format!("#include \"{h}\"\n")).collect();
     let target =
         bindgen::RustTarget::stable(85, 0).map_err(|e| refused(include, &e.to_string()))?;
     let bindings = bindgen::Builder::default()
@@ -91,10 +88,7 @@ pub(super) fn run(include: &Path, scratch: &Path) -> Result<String> {
 fn refused(include: &Path, why: &str) -> Error {
     Error::new(
         Code::Bindgen,
-        format!(
-            "bindgen refused the headers in {}: {why}",
-            include.display()
-        ),
+        format!("bindgen refused the headers in {}: {why}", include.display()),
     )
 }
 
@@ -112,9 +106,7 @@ fn write_shims(scratch: &Path) -> Result<staging::Folder> {
 /// Gives the constants of anonymous enums the type `usize`, which is what `struct_size` fields
 /// have, in place of an alias that is numbered through the file.
 fn plain_sizes(text: &str) -> String {
-    let kept = text
-        .lines()
-        .filter(|line| !line.starts_with("pub type _bindgen_ty_"));
+    let kept = text.lines().filter(|line| !line.starts_with("pub type _bindgen_ty_"));
     kept.map(|line| match line.split_once(": _bindgen_ty_") {
         Some((name, rest)) if line.starts_with("pub const ") => {
             let value = rest.trim_start_matches(|c: char| c.is_ascii_digit());
