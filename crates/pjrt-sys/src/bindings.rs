@@ -2,70 +2,90 @@
 // tf-nightly 2.23.0.dev20261026. Do not edit; `bindgen --check` compares this file with them.
 // The declarations are those of the OpenXLA Authors, under the Apache License 2.0.
 
-pub const PJRT_API_MAJOR: i32 = 0;
-pub const PJRT_API_MINOR: i32 = 117;
-pub const PJRT_API_ABI_VERSION_EXTENSION_VERSION: i32 = 1;
-pub const PJRT_API_CALLBACK_EXTENSION_VERSION: i32 = 1;
-pub const PJRT_API_CUSTOM_PARTITIONER_EXTENSION_VERSION: i32 = 1;
-pub const PJRT_API_FFI_EXTENSION_VERSION: i32 = 3;
-pub const PJRT_API_GPU_EXTENSION_VERSION: i32 = 3;
-pub const PJRT_API_LAYOUTS_EXTENSION_VERSION: i32 = 4;
-pub const PJRT_API_MEMORY_DESCRIPTIONS_EXTENSION_VERSION: i32 = 1;
-pub const PJRT_API_MULTI_SLICE_EXTENSION_VERSION: i32 = 1;
-pub const PJRT_API_PHASE_COMPILE_EXTENSION_VERSION: i32 = 1;
-pub const PJRT_API_PROFILER_EXTENSION_VERSION: i32 = 1;
-pub const PJRT_API_RAW_BUFFER_EXTENSION_VERSION: i32 = 2;
-pub const PJRT_API_SHARDINGS_EXTENSION_VERSION: i32 = 1;
-pub const PJRT_API_STREAM_EXTENSION_VERSION: i32 = 0;
-pub const PJRT_API_TPU_TOPOLOGY_EXTENSION_VERSION: i32 = 1;
-pub const PJRT_API_XLA_TRANSFORM_EXTENSION_VERSION: i32 = 1;
-pub const PJRT_API_EXECUTABLE_METADATA_EXTENSION_VERSION: i32 = 1;
-pub const PJRT_API_HOST_MEMORY_ALLOCATOR_EXTENSION_VERSION: i32 = 0;
-pub const XLA_FFI_API_MAJOR: i32 = 0;
-pub const XLA_FFI_API_MINOR: i32 = 5;
-pub const PJRT_Extension_Type_Gpu_Custom_Call: PJRT_Extension_Type = PJRT_Extension_Type(
-    0,
-);
-pub const PJRT_Extension_Type_Profiler: PJRT_Extension_Type = PJRT_Extension_Type(1);
-pub const PJRT_Extension_Type_Custom_Partitioner: PJRT_Extension_Type = PJRT_Extension_Type(
-    2,
-);
-pub const PJRT_Extension_Type_Stream: PJRT_Extension_Type = PJRT_Extension_Type(3);
-pub const PJRT_Extension_Type_Layouts: PJRT_Extension_Type = PJRT_Extension_Type(4);
-pub const PJRT_Extension_Type_FFI: PJRT_Extension_Type = PJRT_Extension_Type(5);
-pub const PJRT_Extension_Type_MemoryDescriptions: PJRT_Extension_Type = PJRT_Extension_Type(
-    6,
-);
-pub const PJRT_Extension_Type_Triton: PJRT_Extension_Type = PJRT_Extension_Type(7);
-pub const PJRT_Extension_Type_RawBuffer: PJRT_Extension_Type = PJRT_Extension_Type(8);
-pub const PJRT_Extension_Type_PhaseCompile: PJRT_Extension_Type = PJRT_Extension_Type(9);
-pub const PJRT_Extension_Type_Example: PJRT_Extension_Type = PJRT_Extension_Type(10);
-pub const PJRT_Extension_Type_Unknown: PJRT_Extension_Type = PJRT_Extension_Type(11);
-pub const PJRT_Extension_Type_CrossHostTransfers: PJRT_Extension_Type = PJRT_Extension_Type(
-    12,
-);
-pub const PJRT_Extension_Type_ExecutableMetadata: PJRT_Extension_Type = PJRT_Extension_Type(
-    13,
-);
-pub const PJRT_Extension_Type_Callback: PJRT_Extension_Type = PJRT_Extension_Type(14);
-pub const PJRT_Extension_Type_HostAllocator: PJRT_Extension_Type = PJRT_Extension_Type(
-    15,
-);
-pub const PJRT_Extension_Type_TpuTopology: PJRT_Extension_Type = PJRT_Extension_Type(16);
-pub const PJRT_Extension_Type_TpuExecutable: PJRT_Extension_Type = PJRT_Extension_Type(
-    17,
-);
-pub const PJRT_Extension_Type_Megascale: PJRT_Extension_Type = PJRT_Extension_Type(18);
-pub const PJRT_Extension_Type_Shardings: PJRT_Extension_Type = PJRT_Extension_Type(19);
-pub const PJRT_Extension_Type_AbiVersion: PJRT_Extension_Type = PJRT_Extension_Type(20);
-pub const PJRT_Extension_Type_Collectives: PJRT_Extension_Type = PJRT_Extension_Type(21);
-pub const PJRT_Extension_Type_MultiSlice: PJRT_Extension_Type = PJRT_Extension_Type(22);
-pub const PJRT_Extension_Type_HostMemoryAllocator: PJRT_Extension_Type = PJRT_Extension_Type(
-    23,
-);
-pub const PJRT_Extension_Type_XlaTransform: PJRT_Extension_Type = PJRT_Extension_Type(
-    24,
-);
+pub const PJRT_API_MAJOR: u32 = 0;
+pub const PJRT_API_MINOR: u32 = 117;
+pub const PJRT_API_ABI_VERSION_EXTENSION_VERSION: u32 = 1;
+pub const PJRT_API_CALLBACK_EXTENSION_VERSION: u32 = 1;
+pub const PJRT_API_CUSTOM_PARTITIONER_EXTENSION_VERSION: u32 = 1;
+pub const PJRT_API_FFI_EXTENSION_VERSION: u32 = 3;
+pub const PJRT_API_GPU_EXTENSION_VERSION: u32 = 3;
+pub const PJRT_API_LAYOUTS_EXTENSION_VERSION: u32 = 4;
+pub const PJRT_API_MEMORY_DESCRIPTIONS_EXTENSION_VERSION: u32 = 1;
+pub const PJRT_API_MULTI_SLICE_EXTENSION_VERSION: u32 = 1;
+pub const PJRT_API_PHASE_COMPILE_EXTENSION_VERSION: u32 = 1;
+pub const PJRT_API_PROFILER_EXTENSION_VERSION: u32 = 1;
+pub const PJRT_API_RAW_BUFFER_EXTENSION_VERSION: u32 = 2;
+pub const PJRT_API_SHARDINGS_EXTENSION_VERSION: u32 = 1;
+pub const PJRT_API_STREAM_EXTENSION_VERSION: u32 = 0;
+pub const PJRT_API_TPU_TOPOLOGY_EXTENSION_VERSION: u32 = 1;
+pub const PJRT_API_XLA_TRANSFORM_EXTENSION_VERSION: u32 = 1;
+pub const PJRT_API_EXECUTABLE_METADATA_EXTENSION_VERSION: u32 = 1;
+pub const PJRT_API_HOST_MEMORY_ALLOCATOR_EXTENSION_VERSION: u32 = 0;
+pub const XLA_FFI_API_MAJOR: u32 = 0;
+pub const XLA_FFI_API_MINOR: u32 = 5;
+impl PJRT_Extension_Type {
+    pub const PJRT_Extension_Type_Gpu_Custom_Call: PJRT_Extension_Type = PJRT_Extension_Type(
+        0,
+    );
+    pub const PJRT_Extension_Type_Profiler: PJRT_Extension_Type = PJRT_Extension_Type(1);
+    pub const PJRT_Extension_Type_Custom_Partitioner: PJRT_Extension_Type = PJRT_Extension_Type(
+        2,
+    );
+    pub const PJRT_Extension_Type_Stream: PJRT_Extension_Type = PJRT_Extension_Type(3);
+    pub const PJRT_Extension_Type_Layouts: PJRT_Extension_Type = PJRT_Extension_Type(4);
+    pub const PJRT_Extension_Type_FFI: PJRT_Extension_Type = PJRT_Extension_Type(5);
+    pub const PJRT_Extension_Type_MemoryDescriptions: PJRT_Extension_Type = PJRT_Extension_Type(
+        6,
+    );
+    pub const PJRT_Extension_Type_Triton: PJRT_Extension_Type = PJRT_Extension_Type(7);
+    pub const PJRT_Extension_Type_RawBuffer: PJRT_Extension_Type = PJRT_Extension_Type(
+        8,
+    );
+    pub const PJRT_Extension_Type_PhaseCompile: PJRT_Extension_Type = PJRT_Extension_Type(
+        9,
+    );
+    pub const PJRT_Extension_Type_Example: PJRT_Extension_Type = PJRT_Extension_Type(10);
+    pub const PJRT_Extension_Type_Unknown: PJRT_Extension_Type = PJRT_Extension_Type(11);
+    pub const PJRT_Extension_Type_CrossHostTransfers: PJRT_Extension_Type = PJRT_Extension_Type(
+        12,
+    );
+    pub const PJRT_Extension_Type_ExecutableMetadata: PJRT_Extension_Type = PJRT_Extension_Type(
+        13,
+    );
+    pub const PJRT_Extension_Type_Callback: PJRT_Extension_Type = PJRT_Extension_Type(
+        14,
+    );
+    pub const PJRT_Extension_Type_HostAllocator: PJRT_Extension_Type = PJRT_Extension_Type(
+        15,
+    );
+    pub const PJRT_Extension_Type_TpuTopology: PJRT_Extension_Type = PJRT_Extension_Type(
+        16,
+    );
+    pub const PJRT_Extension_Type_TpuExecutable: PJRT_Extension_Type = PJRT_Extension_Type(
+        17,
+    );
+    pub const PJRT_Extension_Type_Megascale: PJRT_Extension_Type = PJRT_Extension_Type(
+        18,
+    );
+    pub const PJRT_Extension_Type_Shardings: PJRT_Extension_Type = PJRT_Extension_Type(
+        19,
+    );
+    pub const PJRT_Extension_Type_AbiVersion: PJRT_Extension_Type = PJRT_Extension_Type(
+        20,
+    );
+    pub const PJRT_Extension_Type_Collectives: PJRT_Extension_Type = PJRT_Extension_Type(
+        21,
+    );
+    pub const PJRT_Extension_Type_MultiSlice: PJRT_Extension_Type = PJRT_Extension_Type(
+        22,
+    );
+    pub const PJRT_Extension_Type_HostMemoryAllocator: PJRT_Extension_Type = PJRT_Extension_Type(
+        23,
+    );
+    pub const PJRT_Extension_Type_XlaTransform: PJRT_Extension_Type = PJRT_Extension_Type(
+        24,
+    );
+}
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct PJRT_Extension_Type(pub ::core::ffi::c_uint);
@@ -146,23 +166,25 @@ pub const PJRT_Error_Message_Args_STRUCT_SIZE: usize = 40;
 pub type PJRT_Error_Message = ::core::option::Option<
     unsafe extern "C" fn(args: *mut PJRT_Error_Message_Args),
 >;
-pub const PJRT_Error_Code_OK: PJRT_Error_Code = PJRT_Error_Code(0);
-pub const PJRT_Error_Code_CANCELLED: PJRT_Error_Code = PJRT_Error_Code(1);
-pub const PJRT_Error_Code_UNKNOWN: PJRT_Error_Code = PJRT_Error_Code(2);
-pub const PJRT_Error_Code_INVALID_ARGUMENT: PJRT_Error_Code = PJRT_Error_Code(3);
-pub const PJRT_Error_Code_DEADLINE_EXCEEDED: PJRT_Error_Code = PJRT_Error_Code(4);
-pub const PJRT_Error_Code_NOT_FOUND: PJRT_Error_Code = PJRT_Error_Code(5);
-pub const PJRT_Error_Code_ALREADY_EXISTS: PJRT_Error_Code = PJRT_Error_Code(6);
-pub const PJRT_Error_Code_PERMISSION_DENIED: PJRT_Error_Code = PJRT_Error_Code(7);
-pub const PJRT_Error_Code_RESOURCE_EXHAUSTED: PJRT_Error_Code = PJRT_Error_Code(8);
-pub const PJRT_Error_Code_FAILED_PRECONDITION: PJRT_Error_Code = PJRT_Error_Code(9);
-pub const PJRT_Error_Code_ABORTED: PJRT_Error_Code = PJRT_Error_Code(10);
-pub const PJRT_Error_Code_OUT_OF_RANGE: PJRT_Error_Code = PJRT_Error_Code(11);
-pub const PJRT_Error_Code_UNIMPLEMENTED: PJRT_Error_Code = PJRT_Error_Code(12);
-pub const PJRT_Error_Code_INTERNAL: PJRT_Error_Code = PJRT_Error_Code(13);
-pub const PJRT_Error_Code_UNAVAILABLE: PJRT_Error_Code = PJRT_Error_Code(14);
-pub const PJRT_Error_Code_DATA_LOSS: PJRT_Error_Code = PJRT_Error_Code(15);
-pub const PJRT_Error_Code_UNAUTHENTICATED: PJRT_Error_Code = PJRT_Error_Code(16);
+impl PJRT_Error_Code {
+    pub const PJRT_Error_Code_OK: PJRT_Error_Code = PJRT_Error_Code(0);
+    pub const PJRT_Error_Code_CANCELLED: PJRT_Error_Code = PJRT_Error_Code(1);
+    pub const PJRT_Error_Code_UNKNOWN: PJRT_Error_Code = PJRT_Error_Code(2);
+    pub const PJRT_Error_Code_INVALID_ARGUMENT: PJRT_Error_Code = PJRT_Error_Code(3);
+    pub const PJRT_Error_Code_DEADLINE_EXCEEDED: PJRT_Error_Code = PJRT_Error_Code(4);
+    pub const PJRT_Error_Code_NOT_FOUND: PJRT_Error_Code = PJRT_Error_Code(5);
+    pub const PJRT_Error_Code_ALREADY_EXISTS: PJRT_Error_Code = PJRT_Error_Code(6);
+    pub const PJRT_Error_Code_PERMISSION_DENIED: PJRT_Error_Code = PJRT_Error_Code(7);
+    pub const PJRT_Error_Code_RESOURCE_EXHAUSTED: PJRT_Error_Code = PJRT_Error_Code(8);
+    pub const PJRT_Error_Code_FAILED_PRECONDITION: PJRT_Error_Code = PJRT_Error_Code(9);
+    pub const PJRT_Error_Code_ABORTED: PJRT_Error_Code = PJRT_Error_Code(10);
+    pub const PJRT_Error_Code_OUT_OF_RANGE: PJRT_Error_Code = PJRT_Error_Code(11);
+    pub const PJRT_Error_Code_UNIMPLEMENTED: PJRT_Error_Code = PJRT_Error_Code(12);
+    pub const PJRT_Error_Code_INTERNAL: PJRT_Error_Code = PJRT_Error_Code(13);
+    pub const PJRT_Error_Code_UNAVAILABLE: PJRT_Error_Code = PJRT_Error_Code(14);
+    pub const PJRT_Error_Code_DATA_LOSS: PJRT_Error_Code = PJRT_Error_Code(15);
+    pub const PJRT_Error_Code_UNAUTHENTICATED: PJRT_Error_Code = PJRT_Error_Code(16);
+}
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct PJRT_Error_Code(pub ::core::ffi::c_uint);
@@ -275,11 +297,13 @@ pub type PJRT_CallbackError = ::core::option::Option<
         message_size: usize,
     ) -> *mut PJRT_Error,
 >;
-pub const PJRT_NamedValue_kString: PJRT_NamedValue_Type = PJRT_NamedValue_Type(0);
-pub const PJRT_NamedValue_kInt64: PJRT_NamedValue_Type = PJRT_NamedValue_Type(1);
-pub const PJRT_NamedValue_kInt64List: PJRT_NamedValue_Type = PJRT_NamedValue_Type(2);
-pub const PJRT_NamedValue_kFloat: PJRT_NamedValue_Type = PJRT_NamedValue_Type(3);
-pub const PJRT_NamedValue_kBool: PJRT_NamedValue_Type = PJRT_NamedValue_Type(4);
+impl PJRT_NamedValue_Type {
+    pub const PJRT_NamedValue_kString: PJRT_NamedValue_Type = PJRT_NamedValue_Type(0);
+    pub const PJRT_NamedValue_kInt64: PJRT_NamedValue_Type = PJRT_NamedValue_Type(1);
+    pub const PJRT_NamedValue_kInt64List: PJRT_NamedValue_Type = PJRT_NamedValue_Type(2);
+    pub const PJRT_NamedValue_kFloat: PJRT_NamedValue_Type = PJRT_NamedValue_Type(3);
+    pub const PJRT_NamedValue_kBool: PJRT_NamedValue_Type = PJRT_NamedValue_Type(4);
+}
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct PJRT_NamedValue_Type(pub ::core::ffi::c_uint);
@@ -926,11 +950,13 @@ pub type PJRT_Client_LookupAddressableDevice = ::core::option::Option<
         args: *mut PJRT_Client_LookupAddressableDevice_Args,
     ) -> *mut PJRT_Error,
 >;
-pub const PJRT_ProcessState_kUnspecified: PJRT_ProcessState = PJRT_ProcessState(0);
-pub const PJRT_ProcessState_kUninitialized: PJRT_ProcessState = PJRT_ProcessState(1);
-pub const PJRT_ProcessState_kDisconnected: PJRT_ProcessState = PJRT_ProcessState(2);
-pub const PJRT_ProcessState_kConnected: PJRT_ProcessState = PJRT_ProcessState(3);
-pub const PJRT_ProcessState_kError: PJRT_ProcessState = PJRT_ProcessState(4);
+impl PJRT_ProcessState {
+    pub const PJRT_ProcessState_kUnspecified: PJRT_ProcessState = PJRT_ProcessState(0);
+    pub const PJRT_ProcessState_kUninitialized: PJRT_ProcessState = PJRT_ProcessState(1);
+    pub const PJRT_ProcessState_kDisconnected: PJRT_ProcessState = PJRT_ProcessState(2);
+    pub const PJRT_ProcessState_kConnected: PJRT_ProcessState = PJRT_ProcessState(3);
+    pub const PJRT_ProcessState_kError: PJRT_ProcessState = PJRT_ProcessState(4);
+}
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct PJRT_ProcessState(pub ::core::ffi::c_uint);
@@ -1334,64 +1360,70 @@ pub type PJRT_AsyncHostToDeviceTransferManager_AddMetadata = ::core::option::Opt
         args: *mut PJRT_AsyncHostToDeviceTransferManager_AddMetadata_Args,
     ) -> *mut PJRT_Error,
 >;
-pub const PJRT_Buffer_Type_INVALID: PJRT_Buffer_Type = PJRT_Buffer_Type(0);
-pub const PJRT_Buffer_Type_PRED: PJRT_Buffer_Type = PJRT_Buffer_Type(1);
-pub const PJRT_Buffer_Type_S8: PJRT_Buffer_Type = PJRT_Buffer_Type(2);
-pub const PJRT_Buffer_Type_S16: PJRT_Buffer_Type = PJRT_Buffer_Type(3);
-pub const PJRT_Buffer_Type_S32: PJRT_Buffer_Type = PJRT_Buffer_Type(4);
-pub const PJRT_Buffer_Type_S64: PJRT_Buffer_Type = PJRT_Buffer_Type(5);
-pub const PJRT_Buffer_Type_U8: PJRT_Buffer_Type = PJRT_Buffer_Type(6);
-pub const PJRT_Buffer_Type_U16: PJRT_Buffer_Type = PJRT_Buffer_Type(7);
-pub const PJRT_Buffer_Type_U32: PJRT_Buffer_Type = PJRT_Buffer_Type(8);
-pub const PJRT_Buffer_Type_U64: PJRT_Buffer_Type = PJRT_Buffer_Type(9);
-pub const PJRT_Buffer_Type_F16: PJRT_Buffer_Type = PJRT_Buffer_Type(10);
-pub const PJRT_Buffer_Type_F32: PJRT_Buffer_Type = PJRT_Buffer_Type(11);
-pub const PJRT_Buffer_Type_F64: PJRT_Buffer_Type = PJRT_Buffer_Type(12);
-pub const PJRT_Buffer_Type_BF16: PJRT_Buffer_Type = PJRT_Buffer_Type(13);
-pub const PJRT_Buffer_Type_C64: PJRT_Buffer_Type = PJRT_Buffer_Type(14);
-pub const PJRT_Buffer_Type_C128: PJRT_Buffer_Type = PJRT_Buffer_Type(15);
-pub const PJRT_Buffer_Type_F8E5M2: PJRT_Buffer_Type = PJRT_Buffer_Type(16);
-pub const PJRT_Buffer_Type_F8E4M3FN: PJRT_Buffer_Type = PJRT_Buffer_Type(17);
-pub const PJRT_Buffer_Type_F8E4M3B11FNUZ: PJRT_Buffer_Type = PJRT_Buffer_Type(18);
-pub const PJRT_Buffer_Type_F8E5M2FNUZ: PJRT_Buffer_Type = PJRT_Buffer_Type(19);
-pub const PJRT_Buffer_Type_F8E4M3FNUZ: PJRT_Buffer_Type = PJRT_Buffer_Type(20);
-pub const PJRT_Buffer_Type_S4: PJRT_Buffer_Type = PJRT_Buffer_Type(21);
-pub const PJRT_Buffer_Type_U4: PJRT_Buffer_Type = PJRT_Buffer_Type(22);
-pub const PJRT_Buffer_Type_TOKEN: PJRT_Buffer_Type = PJRT_Buffer_Type(23);
-pub const PJRT_Buffer_Type_S2: PJRT_Buffer_Type = PJRT_Buffer_Type(24);
-pub const PJRT_Buffer_Type_U2: PJRT_Buffer_Type = PJRT_Buffer_Type(25);
-pub const PJRT_Buffer_Type_F8E4M3: PJRT_Buffer_Type = PJRT_Buffer_Type(26);
-pub const PJRT_Buffer_Type_F8E3M4: PJRT_Buffer_Type = PJRT_Buffer_Type(27);
-pub const PJRT_Buffer_Type_F8E8M0FNU: PJRT_Buffer_Type = PJRT_Buffer_Type(28);
-pub const PJRT_Buffer_Type_F4E2M1FN: PJRT_Buffer_Type = PJRT_Buffer_Type(29);
-pub const PJRT_Buffer_Type_S1: PJRT_Buffer_Type = PJRT_Buffer_Type(30);
-pub const PJRT_Buffer_Type_U1: PJRT_Buffer_Type = PJRT_Buffer_Type(31);
-pub const PJRT_Buffer_Type_F6E2M3FN: PJRT_Buffer_Type = PJRT_Buffer_Type(32);
-pub const PJRT_Buffer_Type_F6E3M2FN: PJRT_Buffer_Type = PJRT_Buffer_Type(33);
+impl PJRT_Buffer_Type {
+    pub const PJRT_Buffer_Type_INVALID: PJRT_Buffer_Type = PJRT_Buffer_Type(0);
+    pub const PJRT_Buffer_Type_PRED: PJRT_Buffer_Type = PJRT_Buffer_Type(1);
+    pub const PJRT_Buffer_Type_S8: PJRT_Buffer_Type = PJRT_Buffer_Type(2);
+    pub const PJRT_Buffer_Type_S16: PJRT_Buffer_Type = PJRT_Buffer_Type(3);
+    pub const PJRT_Buffer_Type_S32: PJRT_Buffer_Type = PJRT_Buffer_Type(4);
+    pub const PJRT_Buffer_Type_S64: PJRT_Buffer_Type = PJRT_Buffer_Type(5);
+    pub const PJRT_Buffer_Type_U8: PJRT_Buffer_Type = PJRT_Buffer_Type(6);
+    pub const PJRT_Buffer_Type_U16: PJRT_Buffer_Type = PJRT_Buffer_Type(7);
+    pub const PJRT_Buffer_Type_U32: PJRT_Buffer_Type = PJRT_Buffer_Type(8);
+    pub const PJRT_Buffer_Type_U64: PJRT_Buffer_Type = PJRT_Buffer_Type(9);
+    pub const PJRT_Buffer_Type_F16: PJRT_Buffer_Type = PJRT_Buffer_Type(10);
+    pub const PJRT_Buffer_Type_F32: PJRT_Buffer_Type = PJRT_Buffer_Type(11);
+    pub const PJRT_Buffer_Type_F64: PJRT_Buffer_Type = PJRT_Buffer_Type(12);
+    pub const PJRT_Buffer_Type_BF16: PJRT_Buffer_Type = PJRT_Buffer_Type(13);
+    pub const PJRT_Buffer_Type_C64: PJRT_Buffer_Type = PJRT_Buffer_Type(14);
+    pub const PJRT_Buffer_Type_C128: PJRT_Buffer_Type = PJRT_Buffer_Type(15);
+    pub const PJRT_Buffer_Type_F8E5M2: PJRT_Buffer_Type = PJRT_Buffer_Type(16);
+    pub const PJRT_Buffer_Type_F8E4M3FN: PJRT_Buffer_Type = PJRT_Buffer_Type(17);
+    pub const PJRT_Buffer_Type_F8E4M3B11FNUZ: PJRT_Buffer_Type = PJRT_Buffer_Type(18);
+    pub const PJRT_Buffer_Type_F8E5M2FNUZ: PJRT_Buffer_Type = PJRT_Buffer_Type(19);
+    pub const PJRT_Buffer_Type_F8E4M3FNUZ: PJRT_Buffer_Type = PJRT_Buffer_Type(20);
+    pub const PJRT_Buffer_Type_S4: PJRT_Buffer_Type = PJRT_Buffer_Type(21);
+    pub const PJRT_Buffer_Type_U4: PJRT_Buffer_Type = PJRT_Buffer_Type(22);
+    pub const PJRT_Buffer_Type_TOKEN: PJRT_Buffer_Type = PJRT_Buffer_Type(23);
+    pub const PJRT_Buffer_Type_S2: PJRT_Buffer_Type = PJRT_Buffer_Type(24);
+    pub const PJRT_Buffer_Type_U2: PJRT_Buffer_Type = PJRT_Buffer_Type(25);
+    pub const PJRT_Buffer_Type_F8E4M3: PJRT_Buffer_Type = PJRT_Buffer_Type(26);
+    pub const PJRT_Buffer_Type_F8E3M4: PJRT_Buffer_Type = PJRT_Buffer_Type(27);
+    pub const PJRT_Buffer_Type_F8E8M0FNU: PJRT_Buffer_Type = PJRT_Buffer_Type(28);
+    pub const PJRT_Buffer_Type_F4E2M1FN: PJRT_Buffer_Type = PJRT_Buffer_Type(29);
+    pub const PJRT_Buffer_Type_S1: PJRT_Buffer_Type = PJRT_Buffer_Type(30);
+    pub const PJRT_Buffer_Type_U1: PJRT_Buffer_Type = PJRT_Buffer_Type(31);
+    pub const PJRT_Buffer_Type_F6E2M3FN: PJRT_Buffer_Type = PJRT_Buffer_Type(32);
+    pub const PJRT_Buffer_Type_F6E3M2FN: PJRT_Buffer_Type = PJRT_Buffer_Type(33);
+}
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct PJRT_Buffer_Type(pub ::core::ffi::c_uint);
-pub const PJRT_HostBufferSemantics_kImmutableOnlyDuringCall: PJRT_HostBufferSemantics = PJRT_HostBufferSemantics(
-    0,
-);
-pub const PJRT_HostBufferSemantics_kImmutableUntilTransferCompletes: PJRT_HostBufferSemantics = PJRT_HostBufferSemantics(
-    1,
-);
-pub const PJRT_HostBufferSemantics_kImmutableZeroCopy: PJRT_HostBufferSemantics = PJRT_HostBufferSemantics(
-    2,
-);
-pub const PJRT_HostBufferSemantics_kMutableZeroCopy: PJRT_HostBufferSemantics = PJRT_HostBufferSemantics(
-    3,
-);
+impl PJRT_HostBufferSemantics {
+    pub const PJRT_HostBufferSemantics_kImmutableOnlyDuringCall: PJRT_HostBufferSemantics = PJRT_HostBufferSemantics(
+        0,
+    );
+    pub const PJRT_HostBufferSemantics_kImmutableUntilTransferCompletes: PJRT_HostBufferSemantics = PJRT_HostBufferSemantics(
+        1,
+    );
+    pub const PJRT_HostBufferSemantics_kImmutableZeroCopy: PJRT_HostBufferSemantics = PJRT_HostBufferSemantics(
+        2,
+    );
+    pub const PJRT_HostBufferSemantics_kMutableZeroCopy: PJRT_HostBufferSemantics = PJRT_HostBufferSemantics(
+        3,
+    );
+}
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct PJRT_HostBufferSemantics(pub ::core::ffi::c_uint);
-pub const PJRT_Buffer_MemoryLayout_Type_Tiled: PJRT_Buffer_MemoryLayout_Type = PJRT_Buffer_MemoryLayout_Type(
-    0,
-);
-pub const PJRT_Buffer_MemoryLayout_Type_Strides: PJRT_Buffer_MemoryLayout_Type = PJRT_Buffer_MemoryLayout_Type(
-    1,
-);
+impl PJRT_Buffer_MemoryLayout_Type {
+    pub const PJRT_Buffer_MemoryLayout_Type_Tiled: PJRT_Buffer_MemoryLayout_Type = PJRT_Buffer_MemoryLayout_Type(
+        0,
+    );
+    pub const PJRT_Buffer_MemoryLayout_Type_Strides: PJRT_Buffer_MemoryLayout_Type = PJRT_Buffer_MemoryLayout_Type(
+        1,
+    );
+}
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct PJRT_Buffer_MemoryLayout_Type(pub ::core::ffi::c_uint);
@@ -4621,11 +4653,13 @@ impl Default for PJRT_AbiVersion_Extension {
     }
 }
 pub const PJRT_AbiVersion_Extension_STRUCT_SIZE: usize = 120;
-pub const PJRT_Callback_Type_Unknown: PJRT_Callback_Type = PJRT_Callback_Type(0);
-pub const PJRT_Callback_Type_Tpu_SliceBuilder: PJRT_Callback_Type = PJRT_Callback_Type(
-    1,
-);
-pub const PJRT_Callback_Type_Prefatal: PJRT_Callback_Type = PJRT_Callback_Type(2);
+impl PJRT_Callback_Type {
+    pub const PJRT_Callback_Type_Unknown: PJRT_Callback_Type = PJRT_Callback_Type(0);
+    pub const PJRT_Callback_Type_Tpu_SliceBuilder: PJRT_Callback_Type = PJRT_Callback_Type(
+        1,
+    );
+    pub const PJRT_Callback_Type_Prefatal: PJRT_Callback_Type = PJRT_Callback_Type(2);
+}
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct PJRT_Callback_Type(pub ::core::ffi::c_uint);
@@ -4964,15 +4998,17 @@ pub const PJRT_Custom_Partitioner_Extension_STRUCT_SIZE: usize = 40;
 pub type PJRT_DeviceEvent_AndThen = ::core::option::Option<
     unsafe extern "C" fn(user_arg: *mut ::core::ffi::c_void),
 >;
-pub const PJRT_DeviceEvent_State_Unavailable: PJRT_DeviceEvent_State = PJRT_DeviceEvent_State(
-    0,
-);
-pub const PJRT_DeviceEvent_State_Ready: PJRT_DeviceEvent_State = PJRT_DeviceEvent_State(
-    1,
-);
-pub const PJRT_DeviceEvent_State_Error: PJRT_DeviceEvent_State = PJRT_DeviceEvent_State(
-    2,
-);
+impl PJRT_DeviceEvent_State {
+    pub const PJRT_DeviceEvent_State_Unavailable: PJRT_DeviceEvent_State = PJRT_DeviceEvent_State(
+        0,
+    );
+    pub const PJRT_DeviceEvent_State_Ready: PJRT_DeviceEvent_State = PJRT_DeviceEvent_State(
+        1,
+    );
+    pub const PJRT_DeviceEvent_State_Error: PJRT_DeviceEvent_State = PJRT_DeviceEvent_State(
+        2,
+    );
+}
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct PJRT_DeviceEvent_State(pub ::core::ffi::c_uint);
@@ -5183,9 +5219,11 @@ pub const PJRT_FFI_UserData_Add_Args_STRUCT_SIZE: usize = 40;
 pub type PJRT_FFI_UserData_Add = ::core::option::Option<
     unsafe extern "C" fn(args: *mut PJRT_FFI_UserData_Add_Args) -> *mut PJRT_Error,
 >;
-pub const PJRT_FFI_HANDLER_TRAITS_COMMAND_BUFFER_COMPATIBLE: PJRT_FFI_Handler_TraitsBits = PJRT_FFI_Handler_TraitsBits(
-    1,
-);
+impl PJRT_FFI_Handler_TraitsBits {
+    pub const PJRT_FFI_HANDLER_TRAITS_COMMAND_BUFFER_COMPATIBLE: PJRT_FFI_Handler_TraitsBits = PJRT_FFI_Handler_TraitsBits(
+        1,
+    );
+}
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct PJRT_FFI_Handler_TraitsBits(pub ::core::ffi::c_uint);
@@ -7400,12 +7438,14 @@ pub struct PJRT_XlaTransform_Callbacks {
         ),
     >,
 }
-pub const PJRT_XlaTransform_PipelineStage_kPreScheduler: PJRT_XlaTransform_PipelineStage = PJRT_XlaTransform_PipelineStage(
-    0,
-);
-pub const PJRT_XlaTransform_PipelineStage_kPostScheduler: PJRT_XlaTransform_PipelineStage = PJRT_XlaTransform_PipelineStage(
-    1,
-);
+impl PJRT_XlaTransform_PipelineStage {
+    pub const PJRT_XlaTransform_PipelineStage_kPreScheduler: PJRT_XlaTransform_PipelineStage = PJRT_XlaTransform_PipelineStage(
+        0,
+    );
+    pub const PJRT_XlaTransform_PipelineStage_kPostScheduler: PJRT_XlaTransform_PipelineStage = PJRT_XlaTransform_PipelineStage(
+        1,
+    );
+}
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct PJRT_XlaTransform_PipelineStage(pub ::core::ffi::c_uint);
@@ -7657,9 +7697,11 @@ pub const PJRT_HostMemoryAllocator_Extension_STRUCT_SIZE: usize = 32;
 pub struct XLA_FFI_InternalApi {
     _unused: [u8; 0],
 }
-pub const XLA_FFI_Extension_Metadata: XLA_FFI_InternalExtension_Type = XLA_FFI_InternalExtension_Type(
-    1,
-);
+impl XLA_FFI_InternalExtension_Type {
+    pub const XLA_FFI_Extension_Metadata: XLA_FFI_InternalExtension_Type = XLA_FFI_InternalExtension_Type(
+        1,
+    );
+}
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct XLA_FFI_InternalExtension_Type(pub ::core::ffi::c_uint);
@@ -7728,35 +7770,45 @@ pub const XLA_FFI_Api_Version_STRUCT_SIZE: usize = 24;
 pub struct XLA_FFI_Error {
     _unused: [u8; 0],
 }
-pub const XLA_FFI_Error_Code_OK: XLA_FFI_Error_Code = XLA_FFI_Error_Code(0);
-pub const XLA_FFI_Error_Code_CANCELLED: XLA_FFI_Error_Code = XLA_FFI_Error_Code(1);
-pub const XLA_FFI_Error_Code_UNKNOWN: XLA_FFI_Error_Code = XLA_FFI_Error_Code(2);
-pub const XLA_FFI_Error_Code_INVALID_ARGUMENT: XLA_FFI_Error_Code = XLA_FFI_Error_Code(
-    3,
-);
-pub const XLA_FFI_Error_Code_DEADLINE_EXCEEDED: XLA_FFI_Error_Code = XLA_FFI_Error_Code(
-    4,
-);
-pub const XLA_FFI_Error_Code_NOT_FOUND: XLA_FFI_Error_Code = XLA_FFI_Error_Code(5);
-pub const XLA_FFI_Error_Code_ALREADY_EXISTS: XLA_FFI_Error_Code = XLA_FFI_Error_Code(6);
-pub const XLA_FFI_Error_Code_PERMISSION_DENIED: XLA_FFI_Error_Code = XLA_FFI_Error_Code(
-    7,
-);
-pub const XLA_FFI_Error_Code_RESOURCE_EXHAUSTED: XLA_FFI_Error_Code = XLA_FFI_Error_Code(
-    8,
-);
-pub const XLA_FFI_Error_Code_FAILED_PRECONDITION: XLA_FFI_Error_Code = XLA_FFI_Error_Code(
-    9,
-);
-pub const XLA_FFI_Error_Code_ABORTED: XLA_FFI_Error_Code = XLA_FFI_Error_Code(10);
-pub const XLA_FFI_Error_Code_OUT_OF_RANGE: XLA_FFI_Error_Code = XLA_FFI_Error_Code(11);
-pub const XLA_FFI_Error_Code_UNIMPLEMENTED: XLA_FFI_Error_Code = XLA_FFI_Error_Code(12);
-pub const XLA_FFI_Error_Code_INTERNAL: XLA_FFI_Error_Code = XLA_FFI_Error_Code(13);
-pub const XLA_FFI_Error_Code_UNAVAILABLE: XLA_FFI_Error_Code = XLA_FFI_Error_Code(14);
-pub const XLA_FFI_Error_Code_DATA_LOSS: XLA_FFI_Error_Code = XLA_FFI_Error_Code(15);
-pub const XLA_FFI_Error_Code_UNAUTHENTICATED: XLA_FFI_Error_Code = XLA_FFI_Error_Code(
-    16,
-);
+impl XLA_FFI_Error_Code {
+    pub const XLA_FFI_Error_Code_OK: XLA_FFI_Error_Code = XLA_FFI_Error_Code(0);
+    pub const XLA_FFI_Error_Code_CANCELLED: XLA_FFI_Error_Code = XLA_FFI_Error_Code(1);
+    pub const XLA_FFI_Error_Code_UNKNOWN: XLA_FFI_Error_Code = XLA_FFI_Error_Code(2);
+    pub const XLA_FFI_Error_Code_INVALID_ARGUMENT: XLA_FFI_Error_Code = XLA_FFI_Error_Code(
+        3,
+    );
+    pub const XLA_FFI_Error_Code_DEADLINE_EXCEEDED: XLA_FFI_Error_Code = XLA_FFI_Error_Code(
+        4,
+    );
+    pub const XLA_FFI_Error_Code_NOT_FOUND: XLA_FFI_Error_Code = XLA_FFI_Error_Code(5);
+    pub const XLA_FFI_Error_Code_ALREADY_EXISTS: XLA_FFI_Error_Code = XLA_FFI_Error_Code(
+        6,
+    );
+    pub const XLA_FFI_Error_Code_PERMISSION_DENIED: XLA_FFI_Error_Code = XLA_FFI_Error_Code(
+        7,
+    );
+    pub const XLA_FFI_Error_Code_RESOURCE_EXHAUSTED: XLA_FFI_Error_Code = XLA_FFI_Error_Code(
+        8,
+    );
+    pub const XLA_FFI_Error_Code_FAILED_PRECONDITION: XLA_FFI_Error_Code = XLA_FFI_Error_Code(
+        9,
+    );
+    pub const XLA_FFI_Error_Code_ABORTED: XLA_FFI_Error_Code = XLA_FFI_Error_Code(10);
+    pub const XLA_FFI_Error_Code_OUT_OF_RANGE: XLA_FFI_Error_Code = XLA_FFI_Error_Code(
+        11,
+    );
+    pub const XLA_FFI_Error_Code_UNIMPLEMENTED: XLA_FFI_Error_Code = XLA_FFI_Error_Code(
+        12,
+    );
+    pub const XLA_FFI_Error_Code_INTERNAL: XLA_FFI_Error_Code = XLA_FFI_Error_Code(13);
+    pub const XLA_FFI_Error_Code_UNAVAILABLE: XLA_FFI_Error_Code = XLA_FFI_Error_Code(
+        14,
+    );
+    pub const XLA_FFI_Error_Code_DATA_LOSS: XLA_FFI_Error_Code = XLA_FFI_Error_Code(15);
+    pub const XLA_FFI_Error_Code_UNAUTHENTICATED: XLA_FFI_Error_Code = XLA_FFI_Error_Code(
+        16,
+    );
+}
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct XLA_FFI_Error_Code(pub ::core::ffi::c_uint);
@@ -7823,38 +7875,40 @@ pub const XLA_FFI_Error_Destroy_Args_STRUCT_SIZE: usize = 24;
 pub type XLA_FFI_Error_Destroy = ::core::option::Option<
     unsafe extern "C" fn(args: *mut XLA_FFI_Error_Destroy_Args),
 >;
-pub const XLA_FFI_DataType_INVALID: XLA_FFI_DataType = XLA_FFI_DataType(0);
-pub const XLA_FFI_DataType_PRED: XLA_FFI_DataType = XLA_FFI_DataType(1);
-pub const XLA_FFI_DataType_S1: XLA_FFI_DataType = XLA_FFI_DataType(30);
-pub const XLA_FFI_DataType_S2: XLA_FFI_DataType = XLA_FFI_DataType(26);
-pub const XLA_FFI_DataType_S4: XLA_FFI_DataType = XLA_FFI_DataType(21);
-pub const XLA_FFI_DataType_S8: XLA_FFI_DataType = XLA_FFI_DataType(2);
-pub const XLA_FFI_DataType_S16: XLA_FFI_DataType = XLA_FFI_DataType(3);
-pub const XLA_FFI_DataType_S32: XLA_FFI_DataType = XLA_FFI_DataType(4);
-pub const XLA_FFI_DataType_S64: XLA_FFI_DataType = XLA_FFI_DataType(5);
-pub const XLA_FFI_DataType_U1: XLA_FFI_DataType = XLA_FFI_DataType(31);
-pub const XLA_FFI_DataType_U2: XLA_FFI_DataType = XLA_FFI_DataType(27);
-pub const XLA_FFI_DataType_U4: XLA_FFI_DataType = XLA_FFI_DataType(22);
-pub const XLA_FFI_DataType_U8: XLA_FFI_DataType = XLA_FFI_DataType(6);
-pub const XLA_FFI_DataType_U16: XLA_FFI_DataType = XLA_FFI_DataType(7);
-pub const XLA_FFI_DataType_U32: XLA_FFI_DataType = XLA_FFI_DataType(8);
-pub const XLA_FFI_DataType_U64: XLA_FFI_DataType = XLA_FFI_DataType(9);
-pub const XLA_FFI_DataType_F16: XLA_FFI_DataType = XLA_FFI_DataType(10);
-pub const XLA_FFI_DataType_F32: XLA_FFI_DataType = XLA_FFI_DataType(11);
-pub const XLA_FFI_DataType_F64: XLA_FFI_DataType = XLA_FFI_DataType(12);
-pub const XLA_FFI_DataType_BF16: XLA_FFI_DataType = XLA_FFI_DataType(16);
-pub const XLA_FFI_DataType_C64: XLA_FFI_DataType = XLA_FFI_DataType(15);
-pub const XLA_FFI_DataType_C128: XLA_FFI_DataType = XLA_FFI_DataType(18);
-pub const XLA_FFI_DataType_TOKEN: XLA_FFI_DataType = XLA_FFI_DataType(17);
-pub const XLA_FFI_DataType_F8E5M2: XLA_FFI_DataType = XLA_FFI_DataType(19);
-pub const XLA_FFI_DataType_F8E3M4: XLA_FFI_DataType = XLA_FFI_DataType(29);
-pub const XLA_FFI_DataType_F8E4M3: XLA_FFI_DataType = XLA_FFI_DataType(28);
-pub const XLA_FFI_DataType_F8E4M3FN: XLA_FFI_DataType = XLA_FFI_DataType(20);
-pub const XLA_FFI_DataType_F8E4M3B11FNUZ: XLA_FFI_DataType = XLA_FFI_DataType(23);
-pub const XLA_FFI_DataType_F8E5M2FNUZ: XLA_FFI_DataType = XLA_FFI_DataType(24);
-pub const XLA_FFI_DataType_F8E4M3FNUZ: XLA_FFI_DataType = XLA_FFI_DataType(25);
-pub const XLA_FFI_DataType_F4E2M1FN: XLA_FFI_DataType = XLA_FFI_DataType(32);
-pub const XLA_FFI_DataType_F8E8M0FNU: XLA_FFI_DataType = XLA_FFI_DataType(33);
+impl XLA_FFI_DataType {
+    pub const XLA_FFI_DataType_INVALID: XLA_FFI_DataType = XLA_FFI_DataType(0);
+    pub const XLA_FFI_DataType_PRED: XLA_FFI_DataType = XLA_FFI_DataType(1);
+    pub const XLA_FFI_DataType_S1: XLA_FFI_DataType = XLA_FFI_DataType(30);
+    pub const XLA_FFI_DataType_S2: XLA_FFI_DataType = XLA_FFI_DataType(26);
+    pub const XLA_FFI_DataType_S4: XLA_FFI_DataType = XLA_FFI_DataType(21);
+    pub const XLA_FFI_DataType_S8: XLA_FFI_DataType = XLA_FFI_DataType(2);
+    pub const XLA_FFI_DataType_S16: XLA_FFI_DataType = XLA_FFI_DataType(3);
+    pub const XLA_FFI_DataType_S32: XLA_FFI_DataType = XLA_FFI_DataType(4);
+    pub const XLA_FFI_DataType_S64: XLA_FFI_DataType = XLA_FFI_DataType(5);
+    pub const XLA_FFI_DataType_U1: XLA_FFI_DataType = XLA_FFI_DataType(31);
+    pub const XLA_FFI_DataType_U2: XLA_FFI_DataType = XLA_FFI_DataType(27);
+    pub const XLA_FFI_DataType_U4: XLA_FFI_DataType = XLA_FFI_DataType(22);
+    pub const XLA_FFI_DataType_U8: XLA_FFI_DataType = XLA_FFI_DataType(6);
+    pub const XLA_FFI_DataType_U16: XLA_FFI_DataType = XLA_FFI_DataType(7);
+    pub const XLA_FFI_DataType_U32: XLA_FFI_DataType = XLA_FFI_DataType(8);
+    pub const XLA_FFI_DataType_U64: XLA_FFI_DataType = XLA_FFI_DataType(9);
+    pub const XLA_FFI_DataType_F16: XLA_FFI_DataType = XLA_FFI_DataType(10);
+    pub const XLA_FFI_DataType_F32: XLA_FFI_DataType = XLA_FFI_DataType(11);
+    pub const XLA_FFI_DataType_F64: XLA_FFI_DataType = XLA_FFI_DataType(12);
+    pub const XLA_FFI_DataType_BF16: XLA_FFI_DataType = XLA_FFI_DataType(16);
+    pub const XLA_FFI_DataType_C64: XLA_FFI_DataType = XLA_FFI_DataType(15);
+    pub const XLA_FFI_DataType_C128: XLA_FFI_DataType = XLA_FFI_DataType(18);
+    pub const XLA_FFI_DataType_TOKEN: XLA_FFI_DataType = XLA_FFI_DataType(17);
+    pub const XLA_FFI_DataType_F8E5M2: XLA_FFI_DataType = XLA_FFI_DataType(19);
+    pub const XLA_FFI_DataType_F8E3M4: XLA_FFI_DataType = XLA_FFI_DataType(29);
+    pub const XLA_FFI_DataType_F8E4M3: XLA_FFI_DataType = XLA_FFI_DataType(28);
+    pub const XLA_FFI_DataType_F8E4M3FN: XLA_FFI_DataType = XLA_FFI_DataType(20);
+    pub const XLA_FFI_DataType_F8E4M3B11FNUZ: XLA_FFI_DataType = XLA_FFI_DataType(23);
+    pub const XLA_FFI_DataType_F8E5M2FNUZ: XLA_FFI_DataType = XLA_FFI_DataType(24);
+    pub const XLA_FFI_DataType_F8E4M3FNUZ: XLA_FFI_DataType = XLA_FFI_DataType(25);
+    pub const XLA_FFI_DataType_F4E2M1FN: XLA_FFI_DataType = XLA_FFI_DataType(32);
+    pub const XLA_FFI_DataType_F8E8M0FNU: XLA_FFI_DataType = XLA_FFI_DataType(33);
+}
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct XLA_FFI_DataType(pub ::core::ffi::c_uint);
@@ -7878,18 +7932,24 @@ impl Default for XLA_FFI_Buffer {
     }
 }
 pub const XLA_FFI_Buffer_STRUCT_SIZE: usize = 48;
-pub const XLA_FFI_ArgType_BUFFER: XLA_FFI_ArgType = XLA_FFI_ArgType(1);
+impl XLA_FFI_ArgType {
+    pub const XLA_FFI_ArgType_BUFFER: XLA_FFI_ArgType = XLA_FFI_ArgType(1);
+}
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct XLA_FFI_ArgType(pub ::core::ffi::c_uint);
-pub const XLA_FFI_RetType_BUFFER: XLA_FFI_RetType = XLA_FFI_RetType(1);
+impl XLA_FFI_RetType {
+    pub const XLA_FFI_RetType_BUFFER: XLA_FFI_RetType = XLA_FFI_RetType(1);
+}
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct XLA_FFI_RetType(pub ::core::ffi::c_uint);
-pub const XLA_FFI_AttrType_ARRAY: XLA_FFI_AttrType = XLA_FFI_AttrType(1);
-pub const XLA_FFI_AttrType_DICTIONARY: XLA_FFI_AttrType = XLA_FFI_AttrType(2);
-pub const XLA_FFI_AttrType_SCALAR: XLA_FFI_AttrType = XLA_FFI_AttrType(3);
-pub const XLA_FFI_AttrType_STRING: XLA_FFI_AttrType = XLA_FFI_AttrType(4);
+impl XLA_FFI_AttrType {
+    pub const XLA_FFI_AttrType_ARRAY: XLA_FFI_AttrType = XLA_FFI_AttrType(1);
+    pub const XLA_FFI_AttrType_DICTIONARY: XLA_FFI_AttrType = XLA_FFI_AttrType(2);
+    pub const XLA_FFI_AttrType_SCALAR: XLA_FFI_AttrType = XLA_FFI_AttrType(3);
+    pub const XLA_FFI_AttrType_STRING: XLA_FFI_AttrType = XLA_FFI_AttrType(4);
+}
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct XLA_FFI_AttrType(pub ::core::ffi::c_uint);
@@ -8037,21 +8097,23 @@ pub const XLA_FFI_Future_SetError_Args_STRUCT_SIZE: usize = 32;
 pub type XLA_FFI_Future_SetError = ::core::option::Option<
     unsafe extern "C" fn(args: *mut XLA_FFI_Future_SetError_Args) -> *mut XLA_FFI_Error,
 >;
-pub const XLA_FFI_ExecutionStage_INSTANTIATE: XLA_FFI_ExecutionStage = XLA_FFI_ExecutionStage(
-    0,
-);
-pub const XLA_FFI_ExecutionStage_PREPARE: XLA_FFI_ExecutionStage = XLA_FFI_ExecutionStage(
-    1,
-);
-pub const XLA_FFI_ExecutionStage_INITIALIZE: XLA_FFI_ExecutionStage = XLA_FFI_ExecutionStage(
-    2,
-);
-pub const XLA_FFI_ExecutionStage_EXECUTE: XLA_FFI_ExecutionStage = XLA_FFI_ExecutionStage(
-    3,
-);
-pub const XLA_FFI_ExecutionStage_RECORD: XLA_FFI_ExecutionStage = XLA_FFI_ExecutionStage(
-    4,
-);
+impl XLA_FFI_ExecutionStage {
+    pub const XLA_FFI_ExecutionStage_INSTANTIATE: XLA_FFI_ExecutionStage = XLA_FFI_ExecutionStage(
+        0,
+    );
+    pub const XLA_FFI_ExecutionStage_PREPARE: XLA_FFI_ExecutionStage = XLA_FFI_ExecutionStage(
+        1,
+    );
+    pub const XLA_FFI_ExecutionStage_INITIALIZE: XLA_FFI_ExecutionStage = XLA_FFI_ExecutionStage(
+        2,
+    );
+    pub const XLA_FFI_ExecutionStage_EXECUTE: XLA_FFI_ExecutionStage = XLA_FFI_ExecutionStage(
+        3,
+    );
+    pub const XLA_FFI_ExecutionStage_RECORD: XLA_FFI_ExecutionStage = XLA_FFI_ExecutionStage(
+        4,
+    );
+}
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct XLA_FFI_ExecutionStage(pub ::core::ffi::c_uint);
@@ -8148,9 +8210,11 @@ pub struct XLA_FFI_Handler_Bundle {
     pub execute: XLA_FFI_Handler,
     pub record: XLA_FFI_Handler,
 }
-pub const XLA_FFI_HANDLER_TRAITS_COMMAND_BUFFER_COMPATIBLE: XLA_FFI_Handler_TraitsBits = XLA_FFI_Handler_TraitsBits(
-    1,
-);
+impl XLA_FFI_Handler_TraitsBits {
+    pub const XLA_FFI_HANDLER_TRAITS_COMMAND_BUFFER_COMPATIBLE: XLA_FFI_Handler_TraitsBits = XLA_FFI_Handler_TraitsBits(
+        1,
+    );
+}
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct XLA_FFI_Handler_TraitsBits(pub ::core::ffi::c_uint);

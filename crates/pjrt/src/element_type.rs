@@ -21,13 +21,13 @@ macro_rules! element_types {
 
             pub(crate) fn to_pjrt(self) -> sys::PJRT_Buffer_Type {
                 match self {
-                    $(ElementType::$variant => sys::$pjrt,)*
+                    $(ElementType::$variant => sys::PJRT_Buffer_Type::$pjrt,)*
                 }
             }
 
             pub(crate) fn from_pjrt(raw: sys::PJRT_Buffer_Type) -> Result<Self> {
                 match raw {
-                    $(sys::$pjrt => Ok(ElementType::$variant),)*
+                    $(sys::PJRT_Buffer_Type::$pjrt => Ok(ElementType::$variant),)*
                     other => Err(Error::invalid(format!("unknown element type {}", other.0))),
                 }
             }

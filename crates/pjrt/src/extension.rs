@@ -126,7 +126,7 @@ macro_rules! extension_tables {
     ($($table:ident = $kind:ident, $name:literal;)*) => {$(
         // SAFETY: pairs taken from the extension's own header.
         unsafe impl ExtensionTable for sys::$table {
-            const KIND: sys::PJRT_Extension_Type = sys::$kind;
+            const KIND: sys::PJRT_Extension_Type = sys::PJRT_Extension_Type::$kind;
             const NAME: &'static str = $name;
         }
     )*};

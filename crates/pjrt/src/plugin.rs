@@ -54,7 +54,7 @@ impl Plugin {
             let message = format!("its function table has only {} bytes", api.size());
             Error::load(path, ErrorCode::FailedPrecondition, message)
         })?;
-        if header.major != sys::PJRT_API_MAJOR {
+        if header.major != sys::PJRT_API_MAJOR as i32 {
             let message = format!(
                 "it speaks PJRT API {}.{}, this build needs major version {}",
                 header.major,

@@ -68,7 +68,7 @@ impl Client {
         array: &HostArray<'_>,
         to: impl Into<Placement<'p>>,
     ) -> Result<Buffer> {
-        let semantics = sys::PJRT_HostBufferSemantics_kImmutableOnlyDuringCall;
+        let semantics = sys::PJRT_HostBufferSemantics::PJRT_HostBufferSemantics_kImmutableOnlyDuringCall;
         // SAFETY: these semantics end the plugin's use of `array` with the call.
         let (buffer, done) = unsafe { from_host(&self.0, array, semantics, to.into())? };
         // The event was complete when the call returned; a failed copy is also
@@ -101,9 +101,9 @@ impl Client {
         let array = HostArray::dense((*data).as_ref(), element_type, dims)?;
         let raw = match semantics {
             HostSemantics::UntilTransferCompletes => {
-                sys::PJRT_HostBufferSemantics_kImmutableUntilTransferCompletes
+                sys::PJRT_HostBufferSemantics::PJRT_HostBufferSemantics_kImmutableUntilTransferCompletes
             }
-            HostSemantics::ZeroCopy => sys::PJRT_HostBufferSemantics_kImmutableZeroCopy,
+            HostSemantics::ZeroCopy => sys::PJRT_HostBufferSemantics::PJRT_HostBufferSemantics_kImmutableZeroCopy,
         };
         // SAFETY: `keep_until_done` holds `data` until the plugin says it is done with it.
         let (buffer, done) = unsafe { from_host(&self.0, &array, raw, to.into())? };
@@ -128,7 +128,7 @@ impl Client {
     {
         let mut data = Box::new(data);
         let array = HostArray::dense((*data).as_mut(), element_type, dims)?;
-        let semantics = sys::PJRT_HostBufferSemantics_kMutableZeroCopy;
+        let semantics = sys::PJRT_HostBufferSemantics::PJRT_HostBufferSemantics_kMutableZeroCopy;
         // SAFETY: `keep_until_done` holds `data`, unobserved, until the plugin is done with it.
         let (buffer, done) = unsafe { from_host(&self.0, &array, semantics, to.into())? };
         keep_until_done(&self.0, done, data)?;

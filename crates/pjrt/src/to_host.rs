@@ -143,7 +143,7 @@ impl Buffer {
 /// The layout of a dense array, outermost dimension first; borrows the list.
 fn row_major(minor_to_major: &[i64]) -> Padded<sys::PJRT_Buffer_MemoryLayout> {
     let mut layout = Padded::<sys::PJRT_Buffer_MemoryLayout>::new();
-    layout.type_ = sys::PJRT_Buffer_MemoryLayout_Type_Tiled;
+    layout.type_ = sys::PJRT_Buffer_MemoryLayout_Type::PJRT_Buffer_MemoryLayout_Type_Tiled;
     layout.__bindgen_anon_1.tiled = sys::PJRT_Buffer_MemoryLayout_Tiled {
         struct_size: size_of::<sys::PJRT_Buffer_MemoryLayout_Tiled>(),
         extension_start: std::ptr::null_mut(),

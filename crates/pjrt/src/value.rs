@@ -87,6 +87,7 @@ pub(crate) unsafe fn read_values(
 }
 
 unsafe fn read_value(value: &sys::PJRT_NamedValue) -> Result<NamedValue> {
+    use sys::PJRT_NamedValue_Type as Type;
     let data = value.__bindgen_anon_1;
     // SAFETY: the name points to `name_size` bytes.
     let name = unsafe { string(value.name, value.name_size) };
@@ -94,15 +95,15 @@ unsafe fn read_value(value: &sys::PJRT_NamedValue) -> Result<NamedValue> {
     // how many elements it points to.
     let read = unsafe {
         match value.type_ {
-            sys::PJRT_NamedValue_kString => {
+            Type::PJRT_NamedValue_kString => {
                 Value::String(string(data.string_value, value.value_size))
             }
-            sys::PJRT_NamedValue_kInt64 => Value::Int(data.int64_value),
-            sys::PJRT_NamedValue_kInt64List => {
+            Type::PJRT_NamedValue_kInt64 => Value::Int(data.int64_value),
+            Type::PJRT_NamedValue_kInt64List => {
                 Value::IntList(slice(data.int64_array_value, value.value_size).to_vec())
             }
-            sys::PJRT_NamedValue_kFloat => Value::Float(data.float_value),
-            sys::PJRT_NamedValue_kBool => Value::Bool(data.bool_value),
+            Type::PJRT_NamedValue_kFloat => Value::Float(data.float_value),
+            Type::PJRT_NamedValue_kBool => Value::Bool(data.bool_value),
             other => {
                 return Err(Error::invalid(format!(
                     "attribute {name} has unknown type {}",
@@ -121,16 +122,17 @@ pub(crate) fn c_values(values: &[NamedValue]) -> Vec<sys::PJRT_NamedValue> {
 
 fn c_value(name: &str, value: &Value) -> sys::PJRT_NamedValue {
     use sys::PJRT_NamedValue__bindgen_ty_1 as Data;
+    use sys::PJRT_NamedValue_Type as Type;
     let (type_, data, value_size) = match value {
         Value::String(text) => {
-            (sys::PJRT_NamedValue_kString, Data { string_value: text.as_ptr().cast() }, text.len())
+            (Type::PJRT_NamedValue_kString, Data { string_value: text.as_ptr().cast() }, text.len())
         }
-        Value::Int(int) => (sys::PJRT_NamedValue_kInt64, Data { int64_value: *int }, 1),
+        Value::Int(int) => (Type::PJRT_NamedValue_kInt64, Data { int64_value: *int }, 1),
         Value::IntList(list) => {
-            (sys::PJRT_NamedValue_kInt64List, Data { int64_array_value: list.as_ptr() }, list.len())
+            (Type::PJRT_NamedValue_kInt64List, Data { int64_array_value: list.as_ptr() }, list.len())
         }
-        Value::Float(float) => (sys::PJRT_NamedValue_kFloat, Data { float_value: *float }, 1),
-        Value::Bool(bool) => (sys::PJRT_NamedValue_kBool, Data { bool_value: *bool }, 1),
+        Value::Float(float) => (Type::PJRT_NamedValue_kFloat, Data { float_value: *float }, 1),
+        Value::Bool(bool) => (Type::PJRT_NamedValue_kBool, Data { bool_value: *bool }, 1),
     };
     sys::PJRT_NamedValue {
         // An element of an array: its size is the stride, so no padding here.
