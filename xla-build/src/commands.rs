@@ -38,6 +38,9 @@ pub(crate) fn install(what: What) -> Result<()> {
     if known {
         progress.note(&format!("{} {} is already installed", row.package, row.version));
     }
+    if let Purpose::Plugin(Platform::Cuda12 | Platform::Cuda13) = row.purpose {
+        progress.note("this plugin needs NVIDIA's CUDA libraries on the loader's path");
+    }
     println!("{}", path.display());
     Ok(())
 }

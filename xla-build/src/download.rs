@@ -12,8 +12,8 @@ use crate::record::digest;
 use crate::settings::Settings;
 use crate::url;
 
-/// How often a transfer that was cut is taken up again before giving up.
-const ATTEMPTS: u32 = 5;
+/// How often a transfer is taken up again as long as it gets further each time.
+const ATTEMPTS: u32 = 20;
 
 /// A wheel with the pinned hash.
 pub(crate) struct Wheel {
@@ -91,7 +91,10 @@ impl Fetch<'_> {
             let before = length(part);
             match self.transfer(url, part, progress)? {
                 Transfer::Complete => return Ok(()),
-                Transfer::Restart => continue,
+                Transfer::Restart => {
+                    cause = "the server does not serve the rest".to_owned();
+                    continue;
+                }
                 Transfer::Cut(why) => cause = why,
             }
             if length(part) <= before {
