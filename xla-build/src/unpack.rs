@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
-use std::path::{Component, Path};
+use std::path::Path;
 
 use zip::ZipArchive;
 use zip::result::ZipError;
@@ -34,6 +34,7 @@ pub(crate) fn unpack(
     let mut found = false;
     for index in 0..archive.len() {
         let mut entry = archive.by_index(index).map_err(broken)?;
+        // A name that would lead out of the folder gives nothing here.
         let Some(inside) = entry.enclosed_name().filter(|_| entry.is_file()) else {
             continue;
         };
@@ -56,9 +57,7 @@ pub(crate) fn unpack(
 
 /// The path, below the installation, of a file inside the wheel; `None` when it is not needed.
 fn keep(row: &Row, inside: &Path, name: &str) -> Option<String> {
-    // A path that is not plain names has no business in a wheel.
-    let plain = inside.components().all(|c| matches!(c, Component::Normal(_)));
-    let text = inside.to_str().filter(|_| plain)?;
+    let text = inside.to_str()?;
     if row.purpose != Purpose::Headers {
         return match text == row.file {
             true => Some(name.to_owned()),
