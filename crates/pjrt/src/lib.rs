@@ -1,8 +1,11 @@
 //! Safe PJRT: plugins, clients, buffers, executables.
 
+mod alias;
 mod api;
 mod args;
 mod arguments;
+#[cfg(feature = "baseline")]
+pub mod baseline;
 mod buffer;
 mod client;
 mod compile;
@@ -19,6 +22,7 @@ mod flags;
 mod host_array;
 mod keep;
 mod key_value;
+mod layout;
 mod loaded;
 mod memory;
 mod options;
@@ -31,8 +35,10 @@ mod signature;
 mod to_device;
 mod to_host;
 mod topology;
+mod transfer;
 mod value;
 
+pub use alias::AliasFulfiller;
 pub use arguments::Argument;
 pub use buffer::Buffer;
 pub use client::Client;
@@ -55,4 +61,5 @@ pub use shape::Shape;
 pub use to_device::HostSemantics;
 pub use to_host::HostRead;
 pub use topology::Topology;
+pub use transfer::TransferManager;
 pub use value::{NamedValue, Value};

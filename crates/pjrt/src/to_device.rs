@@ -68,7 +68,8 @@ impl Client {
         array: &HostArray<'_>,
         to: impl Into<Placement<'p>>,
     ) -> Result<Buffer> {
-        let semantics = sys::PJRT_HostBufferSemantics::PJRT_HostBufferSemantics_kImmutableOnlyDuringCall;
+        let semantics =
+            sys::PJRT_HostBufferSemantics::PJRT_HostBufferSemantics_kImmutableOnlyDuringCall;
         // SAFETY: these semantics end the plugin's use of `array` with the call.
         let (buffer, done) = unsafe { from_host(&self.0, array, semantics, to.into())? };
         // The event was complete when the call returned; a failed copy is also

@@ -128,9 +128,11 @@ fn c_value(name: &str, value: &Value) -> sys::PJRT_NamedValue {
             (Type::PJRT_NamedValue_kString, Data { string_value: text.as_ptr().cast() }, text.len())
         }
         Value::Int(int) => (Type::PJRT_NamedValue_kInt64, Data { int64_value: *int }, 1),
-        Value::IntList(list) => {
-            (Type::PJRT_NamedValue_kInt64List, Data { int64_array_value: list.as_ptr() }, list.len())
-        }
+        Value::IntList(list) => (
+            Type::PJRT_NamedValue_kInt64List,
+            Data { int64_array_value: list.as_ptr() },
+            list.len(),
+        ),
         Value::Float(float) => (Type::PJRT_NamedValue_kFloat, Data { float_value: *float }, 1),
         Value::Bool(bool) => (Type::PJRT_NamedValue_kBool, Data { bool_value: *bool }, 1),
     };
