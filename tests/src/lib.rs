@@ -4,7 +4,6 @@
 pub mod case;
 pub mod conformance;
 pub mod float_format;
-pub mod golden;
 pub mod plugin;
 pub mod value;
 

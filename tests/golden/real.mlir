@@ -1,0 +1,6 @@
+module {
+  func.func @main(%arg0: tensor<2x3xf32>) -> (tensor<2x3xf32>) {
+    %0 = "stablehlo.real"(%arg0) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    "func.return"(%0) : (tensor<2x3xf32>) -> ()
+  }
+}
