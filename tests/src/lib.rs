@@ -4,6 +4,7 @@
 pub mod case;
 pub mod conformance;
 pub mod float_format;
+pub mod opcodes;
 pub mod plugin;
 pub mod value;
 
