@@ -8,7 +8,8 @@ use std::fmt::{self, Write as _};
 use crate::{
     Attribute, Module, Shape, Sharding,
     attribute::{list, quoted},
-    graph::{Block, Donation, Instruction, ParameterFacts},
+    block::{Block, Instruction},
+    graph::{Donation, ParameterFacts},
     module::Function,
 };
 

@@ -41,6 +41,7 @@
 //! the same bytes. It compiles and runs nothing.
 
 mod attribute;
+mod block;
 mod build;
 mod composite;
 mod dimension_numbers;
@@ -63,11 +64,12 @@ pub use attribute::{
     Attribute, Channel, CompareType, Dictionary, Direction, Pairs, Precision, ReplicaGroups,
     ResultDims, RngAlgorithm, Symbol, Value,
 };
+pub use block::{Block, Instruction, ValueId};
 pub use build::{Convolution, CustomCall, DotOptions, FunctionRef, Window};
 pub use dimension_numbers::{ConvDims, DotAlgorithm, DotDims, GatherDims, ScatterDims};
 pub use dtype::{Class, DType, DTypes};
 pub use error::{Error, Mismatch};
-pub use graph::{Block, Graph, Instruction, Scope, ValueId};
+pub use graph::{Graph, Scope};
 pub use literal::{Element, Literal, Number};
 pub use module::{Function, Module};
 pub use op::{Inputs, Meaning, RegionType, Row, Width};

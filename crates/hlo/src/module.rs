@@ -3,9 +3,11 @@
 use std::{fmt, panic::Location, sync::Arc};
 
 use crate::{
-    Error, Graph, Mesh, Shape, Sharding, Tensor, emit,
+    Error, Graph, Mesh, Shape, Sharding, Tensor,
+    block::Block,
+    emit,
     error::Mismatch,
-    graph::{Block, Donation, ParameterFacts},
+    graph::{Donation, ParameterFacts},
     verify,
 };
 

@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use crate::{DType, Graph, Number, Op, Shape, error::Mismatch, graph::ValueId};
+use crate::{DType, Graph, Number, Op, Shape, block::ValueId, error::Mismatch};
 
 /// A value of a graph: an input, a constant, or a result of an op. Cloning copies the handle.
 #[derive(Clone)]

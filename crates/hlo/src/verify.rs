@@ -12,8 +12,9 @@ use std::panic::Location;
 use crate::{
     Error, Mesh, Module, Op, Shape, Sharding,
     attribute::list,
+    block::{Block, Instruction},
     error::Mismatch,
-    graph::{Block, Donation, Instruction},
+    graph::Donation,
     module::Function,
     op::{Inputs, RegionType},
 };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::{
     DType, Dictionary, Graph, Op, RngAlgorithm, Shape, Symbol, Tensor,
     attribute::{Aliases, RowMajor},
-    graph::Block,
+    block::Block,
     module::Function,
 };
 

@@ -12,7 +12,7 @@ pub use contract::{Convolution, DotOptions};
 pub use control::{CustomCall, FunctionRef};
 pub use reduce::Window;
 
-use crate::{Graph, Shape, Tensor, graph::Block};
+use crate::{Graph, Shape, Tensor, block::Block};
 
 impl Graph {
     /// Records a region in a graph of its own, with parameters of the given shapes.

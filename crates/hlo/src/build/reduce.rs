@@ -23,7 +23,7 @@ impl Graph {
         &self,
         values: &[&Tensor],
         body: impl FnOnce(&[Tensor], &[Tensor]) -> Vec<Tensor>,
-    ) -> crate::graph::Block {
+    ) -> crate::block::Block {
         let graph = values.first().map_or(self, |value| &value.graph);
         graph.record_combiner(values, body)
     }

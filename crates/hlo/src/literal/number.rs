@@ -1,0 +1,76 @@
+//! Numbers before they have an element type.
+
+use std::fmt;
+
+use half::{bf16, f16};
+
+use crate::{Class, DType, error::Mismatch};
+
+/// A number before it has an element type; floats compare by their bits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Number {
+    /// An integer, or 0 and 1 for `pred`.
+    Int(i128),
+    /// The bits of an `f64`.
+    Float(u64),
+    /// The bits of the real and imaginary `f64`.
+    Complex(u64, u64),
+}
+
+macro_rules! number_from {
+    ($($int:ty)*; $($float:ty)*) => {
+        $(impl From<$int> for Number {
+            fn from(value: $int) -> Number { Number::Int(value as i128) }
+        })*
+        $(impl From<$float> for Number {
+            fn from(value: $float) -> Number { Number::Float(f64::from(value).to_bits()) }
+        })*
+    };
+}
+number_from!(bool i8 i16 i32 i64 i128 u8 u16 u32 u64 usize; f32 f64 f16 bf16);
+
+impl Number {
+    /// A complex number.
+    pub fn complex(re: f64, im: f64) -> Number {
+        Number::Complex(re.to_bits(), im.to_bits())
+    }
+
+    /// The number as `dtype` writes it, or why it cannot.
+    pub(super) fn of_type(self, dtype: DType) -> Result<Number, Mismatch> {
+        let refuse = || Mismatch::new(format!("a number that {dtype} can hold"), self.to_string());
+        match (dtype.class(), self) {
+            (Class::Float, Number::Int(i)) => Ok(Number::from(i as f64)),
+            (Class::Float, Number::Float(_)) => Ok(self),
+            (Class::Complex, Number::Int(i)) => Ok(Number::complex(i as f64, 0.0)),
+            (Class::Complex, Number::Float(bits)) => Ok(Number::Complex(bits, 0f64.to_bits())),
+            (Class::Complex, Number::Complex(..)) => Ok(self),
+            (Class::Signed | Class::Unsigned | Class::Pred, Number::Float(bits)) => {
+                let value = f64::from_bits(bits);
+                if value.fract() != 0.0 || value.abs() > 2f64.powi(64) {
+                    return Err(refuse());
+                }
+                Number::Int(value as i128).of_type(dtype)
+            }
+            (Class::Signed, Number::Int(i)) => {
+                let half = 1i128 << (dtype.bits() - 1);
+                if (-half..half).contains(&i) { Ok(self) } else { Err(refuse()) }
+            }
+            (Class::Unsigned | Class::Pred, Number::Int(i)) => {
+                if (0..1i128 << dtype.bits()).contains(&i) { Ok(self) } else { Err(refuse()) }
+            }
+            _ => Err(refuse()),
+        }
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Number::Int(i) => write!(f, "{i}"),
+            Number::Float(bits) => write!(f, "{}", f64::from_bits(bits)),
+            Number::Complex(re, im) => {
+                write!(f, "({}, {})", f64::from_bits(re), f64::from_bits(im))
+            }
+        }
+    }
+}
