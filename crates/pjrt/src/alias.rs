@@ -12,6 +12,7 @@ use crate::client::{Client, ClientRef, non_null};
 use crate::element_type::ElementType;
 use crate::error::{Error, Result};
 use crate::event::log_failed;
+use crate::layout::MinorToMajor;
 use crate::memory::{Memory, Placement};
 use crate::shape::Shape;
 
@@ -91,8 +92,11 @@ impl Client {
     ) -> Result<(Buffer, AliasFulfiller)> {
         let shape = Arc::new(Shape::new(element_type, dims)?);
         let (_, raw_memory) = Placement::from(memory).raw(&self.0)?;
+        // Some plugins compute the alias's size from its layout and want one.
+        let order = MinorToMajor::of_rank(dims.len());
+        let mut layout = order.layout();
         let function = function!(PJRT_Client_CreateAliasBuffer);
-        // SAFETY: the shape outlives the call, the memory is of this client.
+        // SAFETY: shape and layout outlive the call, the memory is of this client.
         let args = unsafe {
             self.api().get(function, |args| {
                 args.client = self.0.raw.as_ptr();
@@ -100,6 +104,7 @@ impl Client {
                 args.shape_dims = shape.dims().as_ptr();
                 args.shape_num_dims = shape.dims().len();
                 args.shape_element_type = shape.element_type().to_pjrt();
+                args.shape_layout = layout.as_mut_ptr();
             })?
         };
         let client = Arc::clone(&self.0);
@@ -152,7 +157,7 @@ impl AliasFulfiller {
         let Some(callback) = self.callback.take() else { return Ok(()) };
         let message = outcome.as_ref().err().map(ToString::to_string).unwrap_or_default();
         // SAFETY: the callback is unused so far; buffer and message outlive the call.
-        unsafe {
+        let finished = unsafe {
             self.client.api().get(function!(PJRT_Client_FulfillAliasBuffer), |args| {
                 args.client = self.client.raw.as_ptr();
                 args.fulfill_alias_buffer_cb = callback.as_ptr();
@@ -164,9 +169,13 @@ impl AliasFulfiller {
                         args.error_message_size = message.len();
                     }
                 }
-            })?;
+            })
+        };
+        match (finished, outcome) {
+            // Some plugins answer a failure with that failure.
+            (Err(echo), Err(_)) if echo.plugin_message() == Some(&message) => Ok(()),
+            (finished, _) => finished.map(|_| ()),
         }
-        Ok(())
     }
 }
 

@@ -124,8 +124,8 @@ element_types! {
 
 impl ElementType {
     /// Bytes of one element in host memory. Types narrower than a byte take a
-    /// whole byte each, with the value in its low bits: that is how PJRT moves
-    /// them to and from the host, however the device packs them. See
+    /// whole byte each, the value in its low bits and signed ones sign extended:
+    /// that is how they move to and from the host, however the device packs them. See
     /// [`packing`](crate::packing) for the dense form that files use.
     pub const fn host_bytes(self) -> usize {
         self.bits().div_ceil(8)

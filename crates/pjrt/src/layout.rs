@@ -3,8 +3,9 @@
 use std::ptr::NonNull;
 
 use rectiflow_pjrt_sys as sys;
+use smallvec::SmallVec;
 
-use crate::api::{function, slice, string};
+use crate::api::{Padded, function, slice, string};
 use crate::buffer::Buffer;
 use crate::client::{Client, non_null};
 use crate::error::Result;
@@ -12,6 +13,31 @@ use crate::event::log_failed;
 use crate::executable::Executable;
 use crate::extension::Table;
 use crate::shape::Shape;
+
+/// The dimension order of a dense array, outermost dimension first.
+pub(crate) struct MinorToMajor(SmallVec<[i64; 8]>);
+
+impl MinorToMajor {
+    pub(crate) fn of_rank(rank: usize) -> Self {
+        MinorToMajor((0..rank as i64).rev().collect())
+    }
+
+    /// The C form; borrows `self`.
+    pub(crate) fn layout(&self) -> Padded<sys::PJRT_Buffer_MemoryLayout> {
+        let mut layout = Padded::<sys::PJRT_Buffer_MemoryLayout>::new();
+        layout.type_ = sys::PJRT_Buffer_MemoryLayout_Type::PJRT_Buffer_MemoryLayout_Type_Tiled;
+        layout.__bindgen_anon_1.tiled = sys::PJRT_Buffer_MemoryLayout_Tiled {
+            struct_size: size_of::<sys::PJRT_Buffer_MemoryLayout_Tiled>(),
+            extension_start: std::ptr::null_mut(),
+            minor_to_major: self.0.as_ptr(),
+            minor_to_major_size: self.0.len(),
+            tile_dims: std::ptr::null(),
+            tile_dim_sizes: std::ptr::null(),
+            num_tiles: 0,
+        };
+        layout
+    }
+}
 
 type Layouts = sys::PJRT_Layouts_Extension;
 

@@ -1,4 +1,47 @@
-//! Safe PJRT: plugins, clients, buffers, executables.
+//! Safe PJRT: load a plugin, compile a program, move arrays, execute.
+//!
+//! A PJRT plugin is a shared library that compiles StableHLO and runs it on some
+//! hardware. This crate makes its C API safe, and adds nothing: no tensors, no
+//! caching, no graph. It is the one crate of the workspace with `unsafe` code.
+//!
+//! # What it promises
+//! - **No use after free from safe code.** Handles are reference counted and hold
+//!   their parents; a [`Buffer`] outlives every [`Client`] and [`Plugin`] handle.
+//!   Arrays cannot be used after they were donated: donating moves them.
+//! - **Threads.** All handles are `Send + Sync`.
+//! - **Old and new plugins.** Each call first checks that the plugin's function
+//!   table has the function; argument structs are padded with zeros, so that a
+//!   plugin built with longer ones accepts them. What a plugin lacks is an error
+//!   with [`Error::is_unimplemented`].
+//! - **Errors are never swallowed.** An [`Error`] names the C function, the status
+//!   code and the plugin's message. A failure nobody asked for is logged through
+//!   `tracing`.
+//! - **Wrong arguments do not reach the plugin** where they can be recognised
+//!   here, because some abort the process there.
+//!
+//! # What it leaves to others
+//! Which plugin to load, and the safety of loading it: a plugin and a serialized
+//! executable are native code, to be trusted like a program. What a program
+//! means is between the caller and the compiler.
+//!
+//! # Example
+//! ```no_run
+//! use rectiflow_pjrt::{ClientOptions, CompileOptions, Plugin, Program};
+//!
+//! let plugin = Plugin::load("pjrt_c_api_cpu_plugin.so")?;
+//! let client = plugin.client(&ClientOptions::new().cpu_device_count(4))?;
+//! let program = Program::stablehlo(
+//!     "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+//!         %y = stablehlo.add %x, %x : tensor<2xf32>
+//!         return %y : tensor<2xf32>
+//!     }",
+//! );
+//! let double = client.compile(&program, &CompileOptions::new())?;
+//! let x = client.buffer_from_slice(&[1f32, 2.0], &[2])?;
+//! let y = double.execute(&[&x])?;
+//! assert_eq!(y[0].to_vec::<f32>()?, [2.0, 4.0]);
+//! # Ok::<(), rectiflow_pjrt::Error>(())
+//! ```
 
 mod alias;
 mod api;

@@ -44,6 +44,18 @@ pub fn pack(unpacked: &[u8], element_type: ElementType) -> Result<Vec<u8>> {
     Ok(packed)
 }
 
+/// Gives narrow signed elements their sign: plugins differ in whether the bits
+/// above a value copy its sign or are zero.
+pub(crate) fn sign_extend(bytes: &mut [u8], element_type: ElementType) {
+    let bits = match element_type {
+        ElementType::S1 | ElementType::S2 | ElementType::S4 => element_type.bits(),
+        _ => return,
+    };
+    for byte in bytes {
+        *byte = (((*byte << (8 - bits)) as i8) >> (8 - bits)) as u8;
+    }
+}
+
 fn packed_bits(element_type: ElementType) -> Result<usize> {
     match element_type.bits() {
         // Six-bit elements do not divide a byte; PJRT defines no packing for them.

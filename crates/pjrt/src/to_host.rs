@@ -7,7 +7,6 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use rectiflow_pjrt_sys as sys;
-use smallvec::SmallVec;
 
 use crate::api::{Padded, function};
 use crate::buffer::Buffer;
@@ -17,6 +16,8 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::host_array::check_len;
 use crate::keep::LeakUnlessRun;
+use crate::layout::MinorToMajor;
+use crate::packing::sign_extend;
 
 impl Buffer {
     /// Copies the array into a new vector, dense, outermost dimension first.
@@ -99,8 +100,10 @@ impl Buffer {
         // and untouched until then.
         let event = unsafe { self.start_read(ptr, len)? };
         let dst = LeakUnlessRun::new(dst);
+        let element_type = self.element_type();
         event.on_ready(move |outcome| {
-            let dst = dst.into_inner();
+            let mut dst = dst.into_inner();
+            sign_extend((*dst).as_mut(), element_type);
             completed.complete(outcome.map(|()| *dst));
         })?;
         event.detach();
@@ -116,16 +119,19 @@ impl Buffer {
         }
         // SAFETY: `dst` stays valid, because the copy is awaited right here. PJRT
         // completes the event only when it no longer writes.
-        unsafe { self.start_read(dst, len)? }.wait()
+        unsafe { self.start_read(dst, len)? }.wait()?;
+        // SAFETY: the copy wrote all `len` bytes, and is finished.
+        let bytes = unsafe { std::slice::from_raw_parts_mut(dst, len) };
+        sign_extend(bytes, self.element_type());
+        Ok(())
     }
 
     /// # Safety
     /// `dst` must have room for `len` bytes until the event completes.
     unsafe fn start_read(&self, dst: *mut u8, len: usize) -> Result<Event> {
-        let rank = self.dims().len() as i64;
         // Always asked for: a device may store the array in another order.
-        let minor_to_major: SmallVec<[i64; 8]> = (0..rank).rev().collect();
-        let mut layout = row_major(&minor_to_major);
+        let order = MinorToMajor::of_rank(self.dims().len());
+        let mut layout = order.layout();
         let mut args = Padded::<sys::PJRT_Buffer_ToHostBuffer_Args>::new();
         args.src = self.raw.as_ptr();
         args.host_layout = layout.as_mut_ptr();
@@ -138,22 +144,6 @@ impl Buffer {
         // SAFETY: a fresh event of this client.
         Ok(unsafe { Event::new(event, Arc::clone(&self.client), function.name) })
     }
-}
-
-/// The layout of a dense array, outermost dimension first; borrows the list.
-fn row_major(minor_to_major: &[i64]) -> Padded<sys::PJRT_Buffer_MemoryLayout> {
-    let mut layout = Padded::<sys::PJRT_Buffer_MemoryLayout>::new();
-    layout.type_ = sys::PJRT_Buffer_MemoryLayout_Type::PJRT_Buffer_MemoryLayout_Type_Tiled;
-    layout.__bindgen_anon_1.tiled = sys::PJRT_Buffer_MemoryLayout_Tiled {
-        struct_size: size_of::<sys::PJRT_Buffer_MemoryLayout_Tiled>(),
-        extension_start: std::ptr::null_mut(),
-        minor_to_major: minor_to_major.as_ptr(),
-        minor_to_major_size: minor_to_major.len(),
-        tile_dims: std::ptr::null(),
-        tile_dim_sizes: std::ptr::null(),
-        num_tiles: 0,
-    };
-    layout
 }
 
 /// A copy to the host under way. A future of the filled memory.

@@ -63,18 +63,7 @@ impl Plugin {
     /// for a platform whose memory handlers cannot read, and what the plugin
     /// refuses, such as a second handler of the same name.
     ///
-    /// # Compile-time failure
-    /// A closure that captures something does not build:
-    ///
-    /// ```compile_fail
-    /// # use rectiflow_pjrt::Plugin;
-    /// # let plugin = Plugin::load("plugin.so").unwrap();
-    /// let factor = 2.0f32;
-    /// plugin.register_ffi("scale", "Host", move |call| {
-    ///     let _ = factor;
-    ///     Ok(())
-    /// });
-    /// ```
+    /// A closure that captures something fails to build.
     pub fn register_ffi<F: Handler>(&self, name: &str, platform: &str, handler: F) -> Result<()> {
         const { assert!(size_of::<F>() == 0, "an FFI handler must not capture anything") };
         if !platform.eq_ignore_ascii_case("host") && !platform.eq_ignore_ascii_case("cpu") {

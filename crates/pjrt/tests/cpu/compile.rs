@@ -1,0 +1,197 @@
+//! Compiling, inspecting, serializing.
+
+use rectiflow_pjrt::{CompileOptions, ErrorCode, Program, Result, Shape};
+
+use crate::{client, double, plugin, skipped};
+
+const IDENTITY: &str = "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+    return %x : tensor<2xf32> }";
+
+#[test]
+fn executables_describe_themselves() -> Result<()> {
+    let program = Program::stablehlo(
+        "module @pair { func.func @main(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<i32>) {
+            %c = stablehlo.constant dense<7> : tensor<i32>
+            %0 = stablehlo.negate %x : tensor<2x3xf32>
+            return %0, %c : tensor<2x3xf32>, tensor<i32> } }",
+    );
+    let loaded = client().compile(&program, &CompileOptions::new())?;
+    let executable = loaded.executable();
+    assert!(executable.name()?.contains("pair"), "{}", executable.name()?);
+    assert_eq!((executable.n_replicas()?, executable.n_partitions()?), (1, 1));
+    assert_eq!(executable.n_outputs()?, 2);
+    let shapes: Vec<_> = executable.output_shapes()?.iter().map(Shape::to_string).collect();
+    assert_eq!(shapes, ["f32[2, 3]", "i32[]"]);
+    assert_eq!(executable.output_memory_kinds()?, ["device", "device"]);
+    let parameters = loaded.parameter_shapes().expect("the CPU returns its optimized program");
+    assert_eq!(parameters[0].as_ref().map(Shape::to_string).as_deref(), Some("f32[2, 3]"));
+    executable.code_bytes()?;
+    Ok(())
+}
+
+#[test]
+fn optional_facts() -> Result<()> {
+    let double = double();
+    let executable = double.executable();
+    match executable.fingerprint() {
+        Ok(text) => assert!(!text.is_empty()),
+        Err(error) if error.is_unimplemented() => skipped("fingerprint", error),
+        Err(error) => return Err(error),
+    }
+    match executable.memory_stats() {
+        Ok(stats) => assert_eq!((stats.argument_bytes, stats.output_bytes), (32, 32)),
+        Err(error) if error.is_unimplemented() => skipped("memory_stats", error),
+        Err(error) => return Err(error),
+    }
+    match executable.cost_analysis() {
+        Ok(costs) => assert!(!costs.is_empty()),
+        Err(error) if error.is_unimplemented() => skipped("cost_analysis", error),
+        Err(error) => return Err(error),
+    }
+    match executable.parameter_memory_kinds() {
+        Ok(kinds) => assert_eq!(kinds, ["device"]),
+        Err(error) if error.is_unimplemented() => skipped("parameter_memory_kinds", error),
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}
+
+#[test]
+fn layouts_are_text() -> Result<()> {
+    let double = double();
+    assert_eq!(double.executable().output_layouts()?, ["{0}"]);
+    assert_eq!(double.executable().parameter_layouts()?, ["{0}"]);
+    let shape = Shape::new(rectiflow_pjrt::ElementType::F32, &[2, 3])?;
+    assert_eq!(client().default_layout(&shape)?, "{1,0}");
+    Ok(())
+}
+
+#[test]
+fn the_optimized_program_compiles_again() -> Result<()> {
+    let optimized = double().executable().optimized_program()?;
+    assert!(optimized.format().starts_with("hlo"), "{}", optimized.format());
+    if optimized.format() == "hlo" {
+        let again =
+            client().compile(&Program::hlo_proto(optimized.code()), &CompileOptions::new())?;
+        let x = client().buffer_from_slice(&[1f32; 8], &[8])?;
+        assert_eq!(again.execute(&[&x])?[0].to_vec::<f32>()?, [2.0; 8]);
+    }
+    Ok(())
+}
+
+#[test]
+fn bad_programs_name_the_function_and_the_reason() {
+    let bad = "func.func @main() -> tensor<2xf32> { return %nothing : tensor<2xf32> }";
+    let error = client().compile(&Program::stablehlo(bad), &CompileOptions::new()).unwrap_err();
+    // A parse error has no code of its own in this plugin.
+    assert!(matches!(error.code(), ErrorCode::Unknown | ErrorCode::InvalidArgument), "{error}");
+    assert_eq!(error.function(), Some("PJRT_Client_Compile"));
+    assert!(error.plugin_message().is_some_and(|m| m.contains("undeclared SSA value")), "{error}");
+    let garbage = Program::hlo_proto([0xffu8; 7]);
+    assert!(client().compile(&garbage, &CompileOptions::new()).is_err());
+}
+
+#[test]
+fn unknown_flags_get_suggestions() {
+    let options = CompileOptions::new().flag("xla_cpu_enable_fast_mth", true);
+    let error = client().compile(&Program::stablehlo(IDENTITY), &options).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("did you mean xla_cpu_enable_fast_math"), "{text}");
+}
+
+#[test]
+fn known_flags_are_accepted_and_read() -> Result<()> {
+    let dump = tempfile::tempdir().expect("a temporary folder");
+    let path = dump.path().to_str().expect("UTF-8");
+    let options = CompileOptions::new()
+        .flag("xla_dump_to", path)
+        .flag("xla_dump_hlo_as_text", true)
+        .flag("xla_backend_optimization_level", 1i64);
+    client().compile(&Program::stablehlo(IDENTITY), &options)?;
+    let files = std::fs::read_dir(dump.path()).expect("the folder exists").count();
+    assert!(files > 0, "xla_dump_to had no effect");
+    Ok(())
+}
+
+#[test]
+fn bad_options_are_refused_before_the_compile() {
+    let program = Program::stablehlo(IDENTITY);
+    let refused =
+        |options: CompileOptions| client().compile(&program, &options).unwrap_err().to_string();
+    let text = refused(CompileOptions::new().replicas(0));
+    assert_eq!(text, "0 replicas of 1 partitions cannot be compiled for");
+    let text = refused(CompileOptions::new().device_assignment(vec![vec![0, 1]]));
+    assert_eq!(text, "a device assignment needs 1 rows of 1 ids, found rows of [2]");
+}
+
+#[test]
+fn equal_options_encode_equally() -> Result<()> {
+    let ab = CompileOptions::new().flag("xla_a", 1i64).flag("xla_b", true);
+    let ba = CompileOptions::new().flag("xla_b", true).flag("xla_a", 1i64);
+    assert_eq!(ab.to_proto()?, ba.to_proto()?);
+    assert_ne!(ab.to_proto()?, ab.clone().portable(true).to_proto()?);
+    Ok(())
+}
+
+#[test]
+fn serialize_and_restore() -> Result<()> {
+    let bytes = double().serialize()?;
+    let restored = client().deserialize(&bytes)?;
+    let x = client().buffer_from_slice(&[1.5f32; 8], &[8])?;
+    assert_eq!(restored.execute(&[&x])?[0].to_vec::<f32>()?, [3.0; 8]);
+    assert!(client().deserialize(&bytes[..bytes.len() / 2]).is_err());
+    assert!(client().deserialize(b"not an executable").is_err());
+    Ok(())
+}
+
+#[test]
+fn restore_onto_another_device() -> Result<()> {
+    let bytes = double().serialize()?;
+    let options = CompileOptions::new().device_assignment(vec![vec![2]]);
+    let restored = client().deserialize_with(&bytes, &options)?;
+    assert_eq!(restored.devices(), [client().devices()?[2].clone()]);
+    Ok(())
+}
+
+#[test]
+fn compile_without_a_client() -> Result<()> {
+    let topology = match plugin().deserialize_topology(&client().topology()?.serialize()?) {
+        Ok(topology) => topology,
+        Err(error) if error.is_unimplemented() => {
+            skipped("compile_without_a_client", error);
+            return Ok(());
+        }
+        Err(error) => return Err(error),
+    };
+    let program = Program::stablehlo(IDENTITY);
+    let executable = match plugin().compile(&program, &topology, &CompileOptions::new()) {
+        Ok(executable) => executable,
+        Err(error) if error.is_unimplemented() => {
+            skipped("compile_without_a_client", error);
+            return Ok(());
+        }
+        Err(error) => return Err(error),
+    };
+    assert_eq!(executable.n_outputs()?, 1);
+    let loaded = match client().load(&executable, &CompileOptions::new()) {
+        Err(error) if error.is_unimplemented() => client().deserialize(&executable.serialize()?)?,
+        other => other?,
+    };
+    let x = client().buffer_from_slice(&[1f32, 2.0], &[2])?;
+    assert_eq!(loaded.execute(&[&x])?[0].to_vec::<f32>()?, [1.0, 2.0]);
+    Ok(())
+}
+
+#[test]
+fn compile_for_the_clients_topology() -> Result<()> {
+    let program = Program::stablehlo(IDENTITY);
+    let compiled = plugin().compile(&program, &client().topology()?, &CompileOptions::new());
+    match compiled {
+        Ok(executable) => assert_eq!(executable.n_outputs()?, 1),
+        Err(error) if error.is_unimplemented() => {
+            skipped("compile_for_the_clients_topology", error)
+        }
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}

@@ -1,0 +1,66 @@
+//! Device memory to host memory.
+
+use rectiflow_pjrt::{Elements, Result};
+
+use crate::events::block_on;
+use crate::{client, compile};
+
+#[test]
+fn into_borrowed_memory() -> Result<()> {
+    let buffer = client().buffer_from_slice(&[1u16, 2, 3], &[3])?;
+    let mut bytes = [0u8; 6];
+    buffer.read_into(&mut bytes)?;
+    assert_eq!(bytes, [1, 0, 2, 0, 3, 0]);
+    let error = buffer.read_into(&mut bytes[..4]).unwrap_err();
+    assert_eq!(error.to_string(), "ui16[3] takes 6 bytes, found 4");
+    Ok(())
+}
+
+#[test]
+fn into_owned_memory_asynchronously() -> Result<()> {
+    let buffer = client().buffer_from_slice(&[1f32, 2.0], &[2])?;
+    let waited = buffer.read_into_owned(Elements(vec![0f32; 2]))?.wait()?;
+    assert_eq!(waited.0, [1.0, 2.0]);
+    let polled = block_on(buffer.read_into_owned(vec![0u8; 8])?)?;
+    assert_eq!(polled, buffer.to_bytes()?);
+    assert!(buffer.read_into_owned(vec![0u8; 7]).is_err());
+    Ok(())
+}
+
+#[test]
+fn abandoned_reads_are_harmless() -> Result<()> {
+    let buffer = client().buffer_from_slice(&vec![1f32; 1 << 18], &[1 << 18])?;
+    for _ in 0..16 {
+        drop(buffer.read_into_owned(vec![0u8; 1 << 20])?);
+    }
+    Ok(())
+}
+
+/// A transposed result is dense on the host whatever the device does.
+#[test]
+fn always_row_major() -> Result<()> {
+    let transpose = compile(
+        "(%x: tensor<2x3xf32>) -> tensor<3x2xf32>",
+        "%0 = stablehlo.transpose %x, dims = [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>
+         return %0 : tensor<3x2xf32>",
+    );
+    let x = client().buffer_from_slice(&[1f32, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3])?;
+    let y = &transpose.execute(&[&x])?[0];
+    assert_eq!(y.dims(), [3, 2]);
+    assert_eq!(y.to_vec::<f32>()?, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+    Ok(())
+}
+
+/// The same where the program itself asks for another order on the device.
+#[test]
+fn row_major_from_a_column_major_output() -> Result<()> {
+    let column_major = compile(
+        "(%x: tensor<2x3xf32>) -> (tensor<2x3xf32> {mhlo.layout_mode = \"{0,1}\"})",
+        "return %x : tensor<2x3xf32>",
+    );
+    let x = client().buffer_from_slice(&[1f32, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3])?;
+    let y = &column_major.execute(&[&x])?[0];
+    assert_eq!(y.layout()?, "{0,1}");
+    assert_eq!(y.to_vec::<f32>()?, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+    Ok(())
+}
