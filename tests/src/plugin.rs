@@ -1,6 +1,9 @@
 //! The CPU plugin, installed at first use, and a run of a module on it.
 
-use std::sync::{Mutex, PoisonError};
+use std::{
+    process::Command,
+    sync::{Mutex, PoisonError},
+};
 
 use anyhow::{Context, Result, ensure};
 use rectiflow_hlo::{DType, Module, Shape};
@@ -72,4 +75,25 @@ pub fn run_on(
 fn download(buffer: &Buffer) -> Result<Value> {
     let shape = Shape::new(dtype(buffer.element_type())?, buffer.dims());
     Ok(Value::from_bytes(shape, buffer.to_bytes()?))
+}
+
+/// Environment of a process that compiles with libtpu where no TPU is. Without it libtpu asks the
+/// network about its host, and lets one process at a time load it.
+pub const COMPILE_ONLY: [&str; 2] = ["TPU_SKIP_MDS_QUERY", "ALLOW_MULTIPLE_LIBTPU_LOAD"];
+
+/// Runs a test of this executable again, in a process with [`COMPILE_ONLY`] set, and passes its
+/// output on.
+///
+/// # Errors
+/// The test failed there, or did not print `expected`.
+pub fn again_for_tpu(test: &str, expected: &str) -> Result<()> {
+    let child = Command::new(std::env::current_exe()?)
+        .args(["--exact", test, "--nocapture"])
+        .envs(COMPILE_ONLY.map(|name| (name, "1")))
+        .output()?;
+    let [text, log] =
+        [child.stdout, child.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    println!("{text}");
+    ensure!(child.status.success() && text.contains(expected), "{text}{log}");
+    Ok(())
 }

@@ -1,8 +1,6 @@
 //! From a recorded graph to numbers, through the real plugins.
 
-use std::process::Command;
-
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use rectiflow_hlo::{DType, Graph, Mesh, Module, Shape, Sharding};
 use rectiflow_pjrt::{CompileOptions, Plugin, Program};
 use rectiflow_tests::{Bound, Value, case::difference, opcodes::opcodes, plugin};
@@ -131,16 +129,8 @@ fn the_same_text_compiles_for_tpu() -> Result<()> {
         println!("skipped: libtpu is not installed; run `cargo run -p xla-build -- install tpu`");
         return Ok(());
     };
-    if COMPILE_ONLY.iter().any(|name| std::env::var_os(name).is_none()) {
-        let child = Command::new(std::env::current_exe()?)
-            .args(["--exact", "the_same_text_compiles_for_tpu", "--nocapture"])
-            .envs(COMPILE_ONLY.map(|name| (name, "1")))
-            .output()?;
-        let [text, log] =
-            [child.stdout, child.stderr].map(|b| String::from_utf8_lossy(&b).into_owned());
-        println!("{text}");
-        ensure!(child.status.success() && text.contains("compiled for v6e:2x2"), "{text}{log}");
-        return Ok(());
+    if plugin::COMPILE_ONLY.iter().any(|name| std::env::var_os(name).is_none()) {
+        return plugin::again_for_tpu("the_same_text_compiles_for_tpu", "compiled for v6e:2x2");
     }
     let plugin = Plugin::load(&found.path)?;
     let topology = plugin.topology("v6e:2x2", &[])?;
@@ -153,6 +143,3 @@ fn the_same_text_compiles_for_tpu() -> Result<()> {
     println!("compiled for v6e:2x2: {} bytes of code, {shapes:?}", executable.code_bytes()?);
     Ok(())
 }
-
-/// Without these libtpu asks the network about its host, and lets one process at a time load it.
-const COMPILE_ONLY: [&str; 2] = ["TPU_SKIP_MDS_QUERY", "ALLOW_MULTIPLE_LIBTPU_LOAD"];

@@ -5,7 +5,8 @@
 //! Types: every op's rule gives the shapes that were recorded; calls match their functions.
 //! Meshes: names are identifiers, axes distinct, sizes at least 1, sizes of all meshes equal.
 //! Shardings: the mesh is declared, there is one entry per dim, an axis splits at most one dim.
-//! Donation: an aliased result exists, has the parameter's shape, and is aliased once.
+//! Donation: an aliased result exists, has the parameter's shape, is aliased once, and is not split
+//! in another way.
 
 use std::panic::Location;
 
@@ -207,6 +208,14 @@ fn donations(module: &Module) -> Check {
         if results.get(result) != Some(shape) {
             let found = results.get(result).map_or("no such result".to_string(), Shape::to_string);
             return Err(Problem::new("alias", format!("result {result} of shape {shape}"), found));
+        }
+        if let (Some(of_parameter), Some(of_result)) =
+            (&facts.sharding, &module.result_shardings[result])
+            && of_parameter != of_result
+        {
+            let expected =
+                format!("result {result} split as its parameter, {:?}", of_parameter.dims);
+            return Err(Problem::new("alias", expected, format!("{:?}", of_result.dims)));
         }
         if std::mem::replace(&mut aliased[result], true) {
             return Err(Problem::new(

@@ -191,7 +191,7 @@ fn sharding_constraint(g: &Graph) -> Vec<Tensor> {
     g.mesh(&mesh);
     let x = f32s(g, &[8, 8]);
     g.shard_parameter(&x, Sharding::new(&mesh, [&["data"][..], &[]]));
-    g.shard_result(0, Sharding::replicated(&mesh, 2));
+    g.shard_result(0, Sharding::new(&mesh, [&["data"][..], &[]]));
     g.alias(&x, 0);
     g.donate(&f32s(g, &[2]));
     vec![x.with_sharding(Sharding::new(&mesh, [&[][..], &["data", "model"]]))]

@@ -65,18 +65,24 @@ impl Attribute for RowMajor {
     }
 }
 
-/// Which operand each result shares its buffer with, as (result, operand).
+/// Which operand each result shares its buffer with.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Aliases(pub Vec<(i64, i64)>);
+pub struct Aliases {
+    /// As (result, operand).
+    pub pairs: Vec<(i64, i64)>,
+    /// Number of results: several make a tuple, whose members are named by index, one does not.
+    pub n_results: usize,
+}
 
 impl Attribute for Aliases {
     fn mlir(&self) -> Option<String> {
-        let aliases = self.0.iter().map(|(result, operand)| {
+        let aliases = self.pairs.iter().map(|(result, operand)| {
+            let result = if self.n_results == 1 { String::new() } else { result.to_string() };
             format!(
                 "#stablehlo.output_operand_alias<output_tuple_indices = [{result}], \
                  operand_index = {operand}, operand_tuple_indices = []>"
             )
         });
-        if self.0.is_empty() { None } else { Some(format!("[{}]", list(aliases))) }
+        if self.pairs.is_empty() { None } else { Some(format!("[{}]", list(aliases))) }
     }
 }

@@ -176,7 +176,10 @@ impl Graph {
             api_version: API_VERSION,
             operand_layouts: RowMajor(operands.iter().map(|tensor| tensor.rank()).collect()),
             result_layouts: RowMajor(results.iter().map(Shape::rank).collect()),
-            output_operand_aliases: Aliases(call.aliases.clone()),
+            output_operand_aliases: Aliases {
+                pairs: call.aliases.clone(),
+                n_results: results.len(),
+            },
             results: results.to_vec(),
         };
         self.record(op, operands, Vec::new(), results.len())

@@ -80,7 +80,7 @@ pub(crate) fn custom_call(
     results: &[Shape],
 ) -> Inferred {
     ensure(!target.is_empty(), "the name of a call target", "an empty name")?;
-    for &(result, operand) in &aliases.0 {
+    for &(result, operand) in &aliases.pairs {
         let pair = (results.get(result as usize), inputs.operands.get(operand as usize));
         let fits = matches!(pair, (Some(r), Some(o)) if r == o);
         ensure(
