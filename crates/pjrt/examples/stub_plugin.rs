@@ -7,6 +7,7 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem::offset_of;
 use std::ptr::null_mut;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
 use rectiflow_pjrt_sys as sys;
 
@@ -51,7 +52,7 @@ pub extern "C" fn GetPjrtApi() -> *const sys::PJRT_Api {
     let mut api: sys::PJRT_Api = unsafe { std::mem::zeroed() };
     api.struct_size = size_of::<sys::PJRT_Api>();
     api.pjrt_api_version.struct_size = size_of::<sys::PJRT_Api_Version>();
-    api.pjrt_api_version.minor_version = 40;
+    api.pjrt_api_version.minor_version = 60;
     api.PJRT_Error_Destroy = Some(error_destroy);
     api.PJRT_Error_Message = Some(error_message);
     api.PJRT_Error_GetCode = Some(error_code);
@@ -61,6 +62,7 @@ pub extern "C" fn GetPjrtApi() -> *const sys::PJRT_Api {
     api.PJRT_Client_AddressableDevices = Some(no_devices);
     match variant.as_str() {
         "major" => api.pjrt_api_version.major_version = 1,
+        "ancient" => api.pjrt_api_version.minor_version = 56,
         "tiny" => api.struct_size = size_of::<usize>() * 2,
         "short" => api.struct_size = offset_of!(sys::PJRT_Api, PJRT_Client_Compile),
         "init" => api.PJRT_Plugin_Initialize = Some(initialize_fails),
@@ -68,8 +70,13 @@ pub extern "C" fn GetPjrtApi() -> *const sys::PJRT_Api {
         "newer" => api.PJRT_Client_Create = Some(client_create_longer),
         _ => {}
     }
-    Box::into_raw(Box::new(api))
+    let table = Box::into_raw(Box::new(api));
+    // Kept reachable, so that leak checkers see it for what it is.
+    TABLE.store(table, Ordering::Relaxed);
+    table
 }
+
+static TABLE: AtomicPtr<sys::PJRT_Api> = AtomicPtr::new(null_mut());
 
 /// What `PJRT_Error` pointers of this plugin point to.
 struct StubError {

@@ -28,6 +28,7 @@ impl Client {
         dims: &[i64],
         to: impl Into<Placement<'p>>,
     ) -> Result<Buffer> {
+        self.plugin().check_type(element_type)?;
         let shape = Arc::new(Shape::new(element_type, dims)?);
         let (device, memory) = to.into().raw(&self.0)?;
         let function = function!(PJRT_Client_CreateUninitializedBuffer);
@@ -58,6 +59,7 @@ impl Client {
         dims: &[i64],
         memory: &Memory,
     ) -> Result<Buffer> {
+        self.plugin().check_type(element_type)?;
         let shape = Arc::new(Shape::new(element_type, dims)?);
         let (_, raw_memory) = Placement::from(memory).raw(&self.0)?;
         let message = error.to_string();
@@ -90,6 +92,7 @@ impl Client {
         dims: &[i64],
         memory: &Memory,
     ) -> Result<(Buffer, AliasFulfiller)> {
+        self.plugin().check_type(element_type)?;
         let shape = Arc::new(Shape::new(element_type, dims)?);
         let (_, raw_memory) = Placement::from(memory).raw(&self.0)?;
         // Some plugins compute the alias's size from its layout and want one.

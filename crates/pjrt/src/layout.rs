@@ -64,6 +64,7 @@ impl Client {
     /// # Errors
     /// `UNIMPLEMENTED` if the plugin lacks the layouts extension.
     pub fn default_layout(&self, shape: &Shape) -> Result<String> {
+        self.plugin().check_type(shape.element_type())?;
         let table = self.plugin().extension::<Layouts>()?;
         let name = "PJRT_Layouts_PJRT_Client_GetDefaultLayout";
         let function = function!(Layouts, PJRT_Layouts_PJRT_Client_GetDefaultLayout, name);

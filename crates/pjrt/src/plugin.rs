@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use rectiflow_pjrt_sys as sys;
 
 use crate::api::{Api, function};
+use crate::element_type::ElementType;
 use crate::error::{Error, ErrorCode, Result};
 use crate::extension::{Extension, ExtensionTable, Located, Table, probe};
 use crate::value::{NamedValue, Value, read_values};
@@ -28,6 +29,10 @@ struct Inner {
     flag_names: OnceLock<Vec<String>>,
 }
 
+/// The last version that moved entries of the function table. Since then it has
+/// only grown.
+const OLDEST_MINOR: i32 = 57;
+
 /// Tables already initialised: a plugin wants `PJRT_Plugin_Initialize` once,
 /// and loading a library again returns the same table.
 static INITIALIZED: Mutex<Vec<usize>> = Mutex::new(Vec::new());
@@ -37,8 +42,8 @@ impl Plugin {
     ///
     /// # Errors
     /// `NOT_FOUND` when the library cannot be opened, `INVALID_ARGUMENT` when it
-    /// does not export `GetPjrtApi`, `FAILED_PRECONDITION` when its major version
-    /// of the PJRT API is not the one this crate was built for, or whatever the
+    /// does not export `GetPjrtApi`, `FAILED_PRECONDITION` when its version of the
+    /// PJRT API is not major 0, minor 57 or newer, or whatever the
     /// plugin's own start-up returns.
     ///
     /// # Trust
@@ -60,6 +65,13 @@ impl Plugin {
                 header.major,
                 header.minor,
                 sys::PJRT_API_MAJOR
+            );
+            return Err(Error::load(path, ErrorCode::FailedPrecondition, message));
+        }
+        if header.minor < OLDEST_MINOR {
+            let message = format!(
+                "it speaks PJRT API 0.{}, older than 0.{OLDEST_MINOR}, which reordered the table",
+                header.minor
             );
             return Err(Error::load(path, ErrorCode::FailedPrecondition, message));
         }
@@ -114,6 +126,18 @@ impl Plugin {
     /// Every extension the plugin lists, including kinds unknown to this crate.
     pub fn extensions(&self) -> Vec<Extension> {
         self.0.extensions.iter().map(|located| located.extension).collect()
+    }
+
+    /// Refuses an element type that is newer than the plugin.
+    pub(crate) fn check_type(&self, element_type: ElementType) -> Result<()> {
+        let (needed, found) = (element_type.since_minor(), self.0.version.1);
+        if found >= needed {
+            return Ok(());
+        }
+        let message = format!(
+            "the plugin speaks PJRT API 0.{found}, which has no {element_type}: 0.{needed} does"
+        );
+        Err(Error::with_code(ErrorCode::Unimplemented, message))
     }
 
     pub(crate) fn api(&self) -> Api {

@@ -147,6 +147,7 @@ unsafe fn from_host(
     semantics: sys::PJRT_HostBufferSemantics,
     to: Placement<'_>,
 ) -> Result<(Buffer, *mut sys::PJRT_Event)> {
+    client.plugin.check_type(array.shape.element_type())?;
     let (device, memory) = to.raw(client)?;
     let mut args = Padded::<sys::PJRT_Client_BufferFromHostBuffer_Args>::new();
     args.client = client.raw.as_ptr();

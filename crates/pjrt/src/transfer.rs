@@ -52,6 +52,9 @@ impl Client {
     /// refuses.
     pub fn transfer_manager(&self, shapes: &[Shape], memory: &Memory) -> Result<TransferManager> {
         let (_, raw_memory) = Placement::from(memory).raw(&self.0)?;
+        for shape in shapes {
+            self.plugin().check_type(shape.element_type())?;
+        }
         let spec = |shape: &Shape| sys::PJRT_ShapeSpec {
             // An element of an array: its size is the stride, so no padding here.
             struct_size: size_of::<sys::PJRT_ShapeSpec>(),

@@ -56,7 +56,28 @@ fn other_major_version() {
     let error = load("major").unwrap_err();
     assert_eq!(error.code(), ErrorCode::FailedPrecondition);
     let text = error.to_string();
-    assert!(text.ends_with("it speaks PJRT API 1.40, this build needs major version 0"), "{text}");
+    assert!(text.ends_with("it speaks PJRT API 1.60, this build needs major version 0"), "{text}");
+}
+
+#[test]
+fn minor_version_before_the_table_was_reordered() {
+    let error = load("ancient").unwrap_err();
+    assert_eq!(error.code(), ErrorCode::FailedPrecondition);
+    let text = error.to_string();
+    assert!(
+        text.ends_with("it speaks PJRT API 0.56, older than 0.57, which reordered the table"),
+        "{text}"
+    );
+}
+
+#[test]
+fn element_type_newer_than_the_plugin() -> Result<()> {
+    let client = load("none")?.client(&ClientOptions::new())?;
+    let shape = rectiflow_pjrt::Shape::new(rectiflow_pjrt::ElementType::U1, &[8])?;
+    let error = client.default_layout(&shape).unwrap_err();
+    assert!(error.is_unimplemented());
+    assert_eq!(error.to_string(), "the plugin speaks PJRT API 0.60, which has no ui1: 0.94 does");
+    Ok(())
 }
 
 #[test]

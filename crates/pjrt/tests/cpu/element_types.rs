@@ -39,9 +39,8 @@ fn every_type_survives_a_round_trip() -> Result<()> {
         }
     }
     eprintln!("types this plugin refuses: {refused:?}");
-    // Newer than the plugin's API, and only those.
-    let new = [ElementType::F6E2M3FN, ElementType::F6E3M2FN, ElementType::S1, ElementType::U1];
-    assert!(refused.iter().all(|(t, _)| new.contains(t)), "{refused:?}");
+    // Refused here for being newer than the plugin, and for nothing else.
+    assert!(refused.iter().all(|(_, why)| why.contains("which has no")), "{refused:?}");
     Ok(())
 }
 

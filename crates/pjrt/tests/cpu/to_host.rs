@@ -3,7 +3,7 @@
 use rectiflow_pjrt::{Elements, Result};
 
 use crate::events::block_on;
-use crate::{client, compile};
+use crate::{client, compile, plugin, skipped};
 
 #[test]
 fn into_borrowed_memory() -> Result<()> {
@@ -54,6 +54,10 @@ fn always_row_major() -> Result<()> {
 /// The same where the program itself asks for another order on the device.
 #[test]
 fn row_major_from_a_column_major_output() -> Result<()> {
+    if plugin().api_version() < (0, 90) {
+        skipped("row_major_from_a_column_major_output", "0.81 ignores the layout asked for");
+        return Ok(());
+    }
     let column_major = compile(
         "(%x: tensor<2x3xf32>) -> (tensor<2x3xf32> {mhlo.layout_mode = \"{0,1}\"})",
         "return %x : tensor<2x3xf32>",
