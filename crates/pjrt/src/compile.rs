@@ -7,7 +7,7 @@ use rectiflow_pjrt_sys as sys;
 use crate::api::{Padded, function};
 use crate::client::{Client, non_null};
 use crate::compile_options::CompileOptions;
-use crate::device::Owner;
+use crate::device_description::Owner;
 use crate::error::{Error, Result};
 use crate::executable::Executable;
 use crate::flags;

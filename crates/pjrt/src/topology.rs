@@ -8,7 +8,7 @@ use rectiflow_pjrt_sys as sys;
 
 use crate::api::{Api, function, slice, string};
 use crate::client::{ClientRef, non_null, non_null_list};
-use crate::device::{DeviceDescription, Owner};
+use crate::device_description::{DeviceDescription, Owner};
 use crate::error::Result;
 use crate::event::log_failed;
 use crate::plugin::Plugin;
