@@ -66,6 +66,10 @@ impl Tensor {
     /// The slice at `index` of dim 0, without that dim.
     #[track_caller]
     fn row(&self, index: &Tensor) -> Tensor {
+        if self.dims()[0] == 0 {
+            // A body that never runs still has to be typed, and there is nothing to slice.
+            return index.graph.full(self.shape().with_dims(&self.dims()[1..]), 0);
+        }
         let zero = index.scalar_like(0);
         let starts: Vec<&Tensor> =
             (0..self.rank()).map(|dim| if dim == 0 { index } else { &zero }).collect();
@@ -76,6 +80,9 @@ impl Tensor {
     /// A copy with `row` as the slice at `index` of dim 0.
     #[track_caller]
     fn with_row(&self, row: &Tensor, index: &Tensor) -> Tensor {
+        if self.dims()[0] == 0 {
+            return self.clone();
+        }
         let zero = index.scalar_like(0);
         let starts: Vec<&Tensor> =
             (0..self.rank()).map(|dim| if dim == 0 { index } else { &zero }).collect();
