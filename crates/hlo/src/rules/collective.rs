@@ -52,6 +52,8 @@ pub(crate) fn all_gather(
     ensure_groups(groups)?;
     ensure_channel(channel, global_ids)?;
     ensure_dim(*dim, operand)?;
+    let size = operand.dims[*dim as usize];
+    ensure(size > 0, "at least 1 element along the gathered dim", operand)?;
     let mut result = operand.clone();
     let joined = &mut result.dims[*dim as usize];
     *joined = joined.saturating_mul(groups.size() as i64);
