@@ -36,6 +36,25 @@ pub struct Case {
     pub expected: Vec<Value>,
     /// How close the results must be.
     pub bound: Bound,
+    /// The other devices, if it runs on several.
+    pub peers: Option<Peers>,
+}
+
+/// How the devices of a case divide a program.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Division {
+    /// Each runs a replica.
+    Replicas,
+    /// They are the partitions of one replica.
+    Partitions,
+}
+
+/// What the devices of a case after the first are given and must give.
+pub struct Peers {
+    /// What they are.
+    pub division: Division,
+    /// Arguments and results of each.
+    pub shares: Vec<(Vec<Value>, Vec<Value>)>,
 }
 
 impl Case {
@@ -48,7 +67,20 @@ impl Case {
         expected: Vec<Value>,
     ) -> Case {
         let (name, record) = (name.into(), Box::new(record));
-        Case { op, name, inputs, record, expected, bound: Bound::Exact }
+        Case { op, name, inputs, record, expected, bound: Bound::Exact, peers: None }
+    }
+
+    /// A case on as many devices as there are shares, each of its arguments and its results.
+    pub fn on_devices(
+        op: &'static str,
+        name: impl Into<String>,
+        division: Division,
+        mut shares: Vec<(Vec<Value>, Vec<Value>)>,
+        record: impl Fn(&Graph, &[Tensor]) -> Vec<Tensor> + Send + Sync + 'static,
+    ) -> Case {
+        let (inputs, expected) = shares.remove(0);
+        let peers = Some(Peers { division, shares });
+        Case { peers, ..Case::new(op, name, inputs, record, expected) }
     }
 
     /// The same with another bound.
@@ -75,10 +107,33 @@ impl Case {
         if !module.to_string().contains(&format!("\"{}\"", self.op)) {
             return Some(format!("its program has no {}", self.op));
         }
-        match plugin::run(&module, &self.inputs) {
+        match self.run(&module) {
             Err(error) => Some(format!("not run: {error:#}")),
-            Ok(results) => difference(&results, &self.expected, self.bound),
+            Ok(results) => {
+                let peers = self.peers.iter().flat_map(|peers| &peers.shares);
+                let expected = [&self.expected].into_iter().chain(peers.map(|share| &share.1));
+                let differ = |(results, expected): (&Vec<Value>, &Vec<Value>)| {
+                    difference(results, expected, self.bound)
+                };
+                results.iter().zip(expected).enumerate().find_map(|(device, pair)| {
+                    differ(pair).map(|problem| format!("device {device}: {problem}"))
+                })
+            }
         }
+    }
+
+    /// The results of each device.
+    fn run(&self, module: &Module) -> anyhow::Result<Vec<Vec<Value>>> {
+        let Some(peers) = &self.peers else {
+            return Ok(vec![plugin::run(module, &self.inputs)?]);
+        };
+        let others = peers.shares.iter().map(|share| share.0.clone());
+        let inputs: Vec<_> = [self.inputs.clone()].into_iter().chain(others).collect();
+        let options = match peers.division {
+            Division::Replicas => plugin::options().replicas(inputs.len()),
+            Division::Partitions => plugin::options().partitions(inputs.len()),
+        };
+        plugin::run_on(inputs.len(), module, &inputs, &options)
     }
 }
 

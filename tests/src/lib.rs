@@ -8,5 +8,5 @@ pub mod opcodes;
 pub mod plugin;
 pub mod value;
 
-pub use case::{Bound, Case, check};
+pub use case::{Bound, Case, Division, check};
 pub use value::Value;

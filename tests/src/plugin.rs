@@ -41,9 +41,14 @@ pub fn dtype(ty: ElementType) -> Result<DType> {
     named.copied().with_context(|| format!("no dtype is called {}", ty.name()))
 }
 
+/// How the CPU plugin is asked to compile. Left to itself it takes minima and maxima that lose NaN.
+pub fn options() -> CompileOptions {
+    CompileOptions::new().flag("xla_cpu_enable_fast_min_max", false)
+}
+
 /// Compiles and runs a module on one device.
 pub fn run(module: &Module, inputs: &[Value]) -> Result<Vec<Value>> {
-    let mut results = run_on(1, module, &[inputs.to_vec()], &CompileOptions::new())?;
+    let mut results = run_on(1, module, &[inputs.to_vec()], &options())?;
     Ok(results.swap_remove(0))
 }
 

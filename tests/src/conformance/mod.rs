@@ -1,6 +1,7 @@
 //! Conformance cases, by family. Expected values come from plain loops, `f64` arithmetic or
 //! `ndarray`, never from a plugin.
 
+pub mod array;
 pub mod collective;
 pub mod comparison;
 pub mod constant;
