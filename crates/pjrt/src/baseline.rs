@@ -73,7 +73,7 @@ impl<'a> Execute<'a> {
         let mut args = Padded::<sys::PJRT_LoadedExecutable_Execute_Args>::new();
         let argument_lists = [self.arguments.as_ptr()];
         let output_lists = [self.outputs.as_mut_ptr()];
-        args.executable = self.executable.0.raw.as_ptr();
+        args.executable = self.executable.0.handle.raw.as_ptr();
         args.options = options.as_mut_ptr();
         args.argument_lists = argument_lists.as_ptr();
         args.num_devices = 1;

@@ -135,7 +135,7 @@ impl LoadedExecutable {
 
     fn check_devices(&self, n_lists: usize, device: Option<&Device>) -> Result<()> {
         if let Some(device) = device
-            && !Arc::ptr_eq(&device.client, &self.0.client)
+            && !Arc::ptr_eq(&device.client, &self.0.handle.client)
         {
             return Err(Error::invalid("the device belongs to another client"));
         }
@@ -166,7 +166,7 @@ impl LoadedExecutable {
             return Err(Error::invalid(format!("the program takes {n} arguments, found {found}")));
         }
         for (i, arg) in args.enumerate() {
-            if !Arc::ptr_eq(&arg.client, &self.0.client) {
+            if !Arc::ptr_eq(&arg.client, &self.0.handle.client) {
                 return Err(Error::invalid(format!("argument {i} belongs to another client")));
             }
             let expected = signature.parameters.as_ref().and_then(|p| p.get(i)?.as_ref());
@@ -229,7 +229,7 @@ impl LoadedExecutable {
         outputs: *const *mut RawBuffer,
         events: *mut *mut sys::PJRT_Event,
     ) -> Result<()> {
-        launch.args.executable = self.0.raw.as_ptr();
+        launch.args.executable = self.0.handle.raw.as_ptr();
         launch.args.options = launch.options.as_mut_ptr();
         launch.args.argument_lists = args;
         launch.args.output_lists = outputs;
@@ -241,7 +241,7 @@ impl LoadedExecutable {
 
     fn wrap_event(&self, event: *mut sys::PJRT_Event) -> Result<Option<Event>> {
         let Some(raw) = NonNull::new(event) else { return Ok(None) };
-        let client = Arc::clone(&self.0.client);
+        let client = Arc::clone(&self.0.handle.client);
         // SAFETY: a fresh event of this client.
         Ok(Some(unsafe { Event::new(raw, client, "PJRT_LoadedExecutable_Execute") }))
     }
@@ -263,7 +263,9 @@ impl LoadedExecutable {
             let shape = Arc::clone(shape);
             // SAFETY: a fresh output of this client; all outputs of an executable
             // have the shape its first ones had.
-            unsafe { Buffer::checked(*raw, &self.0.client, shape, "PJRT_LoadedExecutable_Execute") }
+            unsafe {
+                Buffer::checked(*raw, &self.0.handle.client, shape, "PJRT_LoadedExecutable_Execute")
+            }
         };
         let device = |d: usize| raw[d * n..(d + 1) * n].iter().zip(shapes).map(wrap).collect();
         (0..n_devices).map(device).collect()

@@ -24,8 +24,7 @@ pub struct LoadedExecutable(pub(crate) Arc<LoadedInner>);
 /// Everything an execution needs to know is read here once, so that running
 /// costs one C call and the allocation of its results.
 pub(crate) struct LoadedInner {
-    pub(crate) raw: NonNull<sys::PJRT_LoadedExecutable>,
-    pub(crate) client: ClientRef,
+    pub(crate) handle: Handle,
     pub(crate) executable: Executable,
     pub(crate) devices: Vec<NonNull<sys::PJRT_Device>>,
     pub(crate) n_outputs: usize,
@@ -35,8 +34,8 @@ pub(crate) struct LoadedInner {
     pub(crate) output_shapes: OnceLock<Vec<Arc<Shape>>>,
 }
 
-// SAFETY: PJRT loaded executables are thread-safe; the client they run on is
-// kept alive by `client`.
+// SAFETY: PJRT loaded executables are thread-safe; the client they run on, which
+// also owns `devices`, is kept alive by `handle`.
 unsafe impl Send for LoadedInner {}
 // SAFETY: as above.
 unsafe impl Sync for LoadedInner {}
@@ -48,7 +47,7 @@ impl LoadedExecutable {
         raw: NonNull<sys::PJRT_LoadedExecutable>,
         client: &ClientRef,
     ) -> Result<Self> {
-        let guard = Guard { raw, client: Arc::clone(client) };
+        let handle = Handle { raw, client: Arc::clone(client) };
         let executable = executable_of(raw.as_ptr(), client)?;
         let function = function!(PJRT_LoadedExecutable_AddressableDevices);
         // SAFETY: `raw` is live; the list lives as long as it and is copied.
@@ -57,10 +56,8 @@ impl LoadedExecutable {
             non_null_list(args.addressable_devices, args.num_addressable_devices)?
         };
         let n_outputs = executable.n_outputs()?;
-        std::mem::forget(guard);
         Ok(LoadedExecutable(Arc::new(LoadedInner {
-            raw,
-            client: Arc::clone(client),
+            handle,
             executable,
             devices,
             n_outputs,
@@ -76,12 +73,12 @@ impl LoadedExecutable {
 
     /// The client it is loaded on.
     pub fn client(&self) -> Client {
-        Client(Arc::clone(&self.0.client))
+        Client(Arc::clone(&self.0.handle.client))
     }
 
     /// The devices of this process it runs on, in the order of argument lists.
     pub fn devices(&self) -> Vec<Device> {
-        self.0.devices.iter().map(|raw| Device::new(*raw, &self.0.client)).collect()
+        self.0.devices.iter().map(|raw| Device::new(*raw, &self.0.handle.client)).collect()
     }
 
     /// Devices of this process it runs on.
@@ -111,34 +108,25 @@ impl LoadedExecutable {
     }
 
     pub(crate) fn api(&self) -> Api {
-        self.0.client.api()
+        self.0.handle.client.api()
     }
 }
 
-/// Frees a loaded executable while it is not yet wrapped.
-struct Guard {
-    raw: NonNull<sys::PJRT_LoadedExecutable>,
-    client: ClientRef,
+/// Owns the C object, and the client it must not outlive.
+pub(crate) struct Handle {
+    pub(crate) raw: NonNull<sys::PJRT_LoadedExecutable>,
+    pub(crate) client: ClientRef,
 }
 
-impl Drop for Guard {
+impl Drop for Handle {
     fn drop(&mut self) {
-        destroy(self.raw, &self.client);
+        let raw = self.raw.as_ptr();
+        let function = function!(PJRT_LoadedExecutable_Destroy);
+        // SAFETY: owned by `self` and not used again. Executions in flight hold
+        // their own reference inside the plugin.
+        let freed = unsafe { self.client.api().get(function, |a| a.executable = raw) };
+        log_failed("destroy a loaded executable", freed.map(|_| ()));
     }
-}
-
-impl Drop for LoadedInner {
-    fn drop(&mut self) {
-        destroy(self.raw, &self.client);
-    }
-}
-
-fn destroy(raw: NonNull<sys::PJRT_LoadedExecutable>, client: &ClientRef) {
-    let function = function!(PJRT_LoadedExecutable_Destroy);
-    // SAFETY: called once, by the last owner. Executions in flight hold their own
-    // reference inside the plugin.
-    let freed = unsafe { client.api().get(function, |a| a.executable = raw.as_ptr()) };
-    log_failed("destroy a loaded executable", freed.map(|_| ()));
 }
 
 impl fmt::Debug for LoadedExecutable {

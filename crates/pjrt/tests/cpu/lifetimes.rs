@@ -1,8 +1,11 @@
 //! No order of dropping is wrong.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use rectiflow_pjrt::{Buffer, Client, ClientOptions, Device, Event, LoadedExecutable, Memory};
 use rectiflow_pjrt::{CompileOptions, DeviceDescription, Executable, Plugin, Program, Result};
-use rectiflow_pjrt::{Topology, TransferManager};
+use rectiflow_pjrt::{KeyValueStore, Topology, TransferManager};
 
 use crate::plugin;
 
@@ -37,6 +40,42 @@ fn events_devices_and_descriptions_outlive_everything() -> Result<()> {
     event.wait()?;
     drop(topology);
     assert_eq!((device.id()?, description.id()?, memory.kind()?), (0, 0, "device".to_owned()));
+    Ok(())
+}
+
+struct NoStore;
+
+impl KeyValueStore for NoStore {
+    fn get(&self, _: &[u8], _: Duration) -> Result<Vec<u8>> {
+        unreachable!("one process needs no store")
+    }
+    fn try_get(&self, _: &[u8]) -> Result<Option<Vec<u8>>> {
+        unreachable!("one process needs no store")
+    }
+    fn put(&self, _: &[u8], _: &[u8]) -> Result<()> {
+        unreachable!("one process needs no store")
+    }
+}
+
+/// The client holds the store, so the store tells when the client is gone.
+#[test]
+fn the_last_handle_destroys_the_client() -> Result<()> {
+    let store = Arc::new(NoStore);
+    let client = plugin().client(&ClientOptions::new().key_value_store(store.clone()))?;
+    let program = Program::stablehlo(
+        "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> { return %x : tensor<2xf32> }",
+    );
+    let executable = client.compile(&program, &CompileOptions::new())?;
+    let x = client.buffer_from_slice(&[1f32, 2.0], &[2])?;
+    let y = executable.execute(&[&x])?.remove(0);
+    y.ready()?.wait()?;
+    let shapes = [rectiflow_pjrt::Shape::new(rectiflow_pjrt::ElementType::U8, &[1])?];
+    let transfers = client.transfer_manager(&shapes, &x.memory()?)?;
+    let topology = client.topology()?;
+    drop((client, x, executable, transfers, topology));
+    assert_eq!(Arc::strong_count(&store), 2, "the output still needs the client");
+    drop(y);
+    assert_eq!(Arc::strong_count(&store), 1);
     Ok(())
 }
 
