@@ -72,8 +72,9 @@ fn branches() -> Vec<Case> {
             |graph, x| {
                 graph.if_else(
                     &x[0],
-                    || vec![x[1].add(&x[2]), x[1].multiply(&x[2])],
-                    || vec![x[1].subtract(&x[2]), x[1].clone()],
+                    &[&x[1], &x[2]],
+                    |x| vec![x[0].add(&x[1]), x[0].multiply(&x[1])],
+                    |x| vec![x[0].subtract(&x[1]), x[0].clone()],
                 )
             },
             expected.map(Value::clone).into(),
@@ -92,10 +93,11 @@ fn branches() -> Vec<Case> {
             |graph, x| {
                 graph.case(
                     &x[0],
+                    &[&x[1]],
                     &mut [
-                        &mut || vec![x[1].add(&x[2])],
-                        &mut || vec![x[1].subtract(&x[2])],
-                        &mut || vec![x[1].multiply(&x[2])],
+                        &mut |y| vec![y[0].add(&x[2])],
+                        &mut |y| vec![y[0].subtract(&x[2])],
+                        &mut |y| vec![y[0].multiply(&x[2])],
                     ],
                 )
             },
@@ -111,7 +113,7 @@ fn one_branch(x: &Value) -> Case {
         "stablehlo.case",
         "of one branch",
         vec![Value::of([], &[9i32]), x.clone()],
-        |graph, x| graph.case(&x[0], &mut [&mut || vec![x[1].clone()]]),
+        |graph, x| graph.case(&x[0], &[&x[1]], &mut [&mut |x| x.to_vec()]),
         vec![x.clone()],
     )
 }
@@ -138,8 +140,9 @@ fn nested() -> Vec<Case> {
                 let is_even = n.remainder(&n.scalar_like(2)).eq(&zero);
                 let next = graph.if_else(
                     &is_even,
-                    || vec![n.divide(&n.scalar_like(2))],
-                    || vec![n.multiply(&n.scalar_like(3)).add(one)],
+                    &[n],
+                    |n| vec![n[0].divide(&n[0].scalar_like(2))],
+                    |n| vec![n[0].multiply(&n[0].scalar_like(3)).add(one)],
                 );
                 vec![next[0].clone(), state[1].add(one)]
             },

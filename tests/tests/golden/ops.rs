@@ -48,11 +48,11 @@ pub(crate) const PROGRAMS: &[Program] = &[
     }),
     ("if", |g| {
         let (pred, x) = (parameter(g, DType::Pred, &[]), f32s(g, &[2]));
-        g.if_else(&pred, || vec![x.negate()], || vec![x.clone()])
+        g.if_else(&pred, &[&x], |x| vec![x[0].negate()], |x| x.to_vec())
     }),
     ("case", |g| {
         let (index, x) = (i32s(g, &[]), f32s(g, &[2]));
-        g.case(&index, &mut [&mut || vec![x.negate()], &mut || vec![x.abs()]])
+        g.case(&index, &[&x], &mut [&mut |x| vec![x[0].negate()], &mut |x| vec![x[0].abs()]])
     }),
     ("optimization_barrier", |g| g.optimization_barrier(&[&f32s(g, &[2]), &i32s(g, &[])])),
     ("call", |g| {

@@ -97,32 +97,38 @@ impl Graph {
         results
     }
 
-    /// The results of `on_true` or `on_false`, whose shapes must be equal. Only the taken one runs.
+    /// The results of `on_true` or `on_false`, whose shapes must be equal. Both get the operands as
+    /// values of their region. Only the taken one runs; what is computed from none of the operands
+    /// but from other values around it runs before.
     #[track_caller]
     pub fn if_else(
         &self,
         pred: &Tensor,
-        on_true: impl FnOnce() -> Vec<Tensor>,
-        on_false: impl FnOnce() -> Vec<Tensor>,
+        operands: &[&Tensor],
+        on_true: impl FnOnce(&[Tensor]) -> Vec<Tensor>,
+        on_false: impl FnOnce(&[Tensor]) -> Vec<Tensor>,
     ) -> Vec<Tensor> {
-        let graph = self.around(&[pred]);
+        let graph = self.around(&[&[pred], operands].concat());
         let regions =
-            vec![graph.record_region(&[], |_| on_true()), graph.record_region(&[], |_| on_false())];
+            vec![graph.record_branch(operands, on_true), graph.record_branch(operands, on_false)];
         let count = regions[0].results.len();
         graph.record(Op::If {}, &[pred], regions, count)
     }
 
     /// The results of branch number `index` (a scalar `i32`; out of range takes the last), whose
-    /// shapes must all be equal. Only that branch runs.
+    /// shapes must all be equal. Otherwise as [`if_else`](Graph::if_else).
     #[track_caller]
     pub fn case(
         &self,
         index: &Tensor,
-        branches: &mut [&mut dyn FnMut() -> Vec<Tensor>],
+        operands: &[&Tensor],
+        branches: &mut [&mut dyn FnMut(&[Tensor]) -> Vec<Tensor>],
     ) -> Vec<Tensor> {
-        let graph = self.around(&[index]);
-        let regions: Vec<Block> =
-            branches.iter_mut().map(|branch| graph.record_region(&[], |_| branch())).collect();
+        let graph = self.around(&[&[index], operands].concat());
+        let mut regions = Vec::with_capacity(branches.len());
+        for branch in branches {
+            regions.push(graph.record_branch(operands, branch));
+        }
         let count = regions.first().map_or(0, |region| region.results.len());
         graph.record(Op::Case {}, &[index], regions, count)
     }
@@ -135,8 +141,7 @@ impl Graph {
         body: impl FnOnce(&[Tensor]) -> Vec<Tensor>,
     ) -> FunctionRef {
         let graph = self.isolated();
-        let tensors: Vec<Tensor> =
-            parameters.iter().map(|shape| graph.block_parameter(shape.clone())).collect();
+        let tensors = graph.block_parameters(parameters);
         let results = body(&tensors);
         let block = self.close_region(&graph, &results);
         let returned = block.shapes_of(&block.results);

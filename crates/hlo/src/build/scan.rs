@@ -1,6 +1,6 @@
 //! A loop over the leading dim of stacked inputs.
 
-use crate::{DType, Direction, Graph, Shape, Tensor, error::Mismatch};
+use crate::{DType, Direction, Graph, Shape, Tensor, attribute::list, error::Mismatch};
 
 impl Graph {
     /// Runs `body` once for each index of dim 0 of the stacked inputs, in order. It gets the
@@ -54,8 +54,9 @@ impl Graph {
         let length = stacked.first().and_then(|tensor| tensor.dims().first()).copied();
         let equal = stacked.iter().all(|tensor| tensor.dims().first().copied() == length);
         if length.is_none() || !equal {
-            let shapes = stacked.iter().map(|tensor| tensor.shape().clone()).collect();
-            self.fail("scan", shapes, Mismatch::new("stacked inputs with equal dim 0", "these"));
+            let shapes: Vec<Shape> = stacked.iter().map(|tensor| tensor.shape().clone()).collect();
+            let mismatch = Mismatch::new("stacked inputs with equal dim 0", list(&shapes));
+            self.fail("scan", shapes, mismatch);
             return None;
         }
         length
