@@ -1,5 +1,7 @@
 //! Scalar meanings that are more than an expression.
 
+use std::cmp::Ordering;
+
 use num_complex::Complex64;
 
 use crate::op::Width;
@@ -66,12 +68,18 @@ pub(crate) fn shift_right_arithmetic(x: &[i128], width: Width) -> i128 {
     signed >> amount(x, width).unwrap_or(width.bits - 1)
 }
 
+/// As IEEE 754-2019 has it: positive zero is above negative zero.
 pub(crate) fn maximum(x: &[f64]) -> f64 {
-    if x[0].is_nan() || x[1].is_nan() { f64::NAN } else { x[0].max(x[1]) }
+    match x[0].total_cmp(&x[1]) {
+        _ if x[0].is_nan() || x[1].is_nan() => f64::NAN,
+        Ordering::Less => x[1],
+        _ => x[0],
+    }
 }
 
+/// As [`maximum`].
 pub(crate) fn minimum(x: &[f64]) -> f64 {
-    if x[0].is_nan() || x[1].is_nan() { f64::NAN } else { x[0].min(x[1]) }
+    -maximum(&[-x[0], -x[1]])
 }
 
 pub(crate) fn sign(x: &[f64]) -> f64 {
