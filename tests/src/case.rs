@@ -3,21 +3,9 @@
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rectiflow_hlo::{Class, DType, Graph, Module, Tensor};
+use rectiflow_hlo::{Graph, Module, Tensor};
 
-use crate::{Value, plugin};
-
-/// How far a result may be from the expected value.
-#[derive(Clone, Copy, Debug)]
-pub enum Bound {
-    /// Equal elements; any NaN equals any NaN, and zeros must agree in sign.
-    Exact,
-    /// Within so many units in the last place of the result's dtype at the expected value, or of
-    /// its least normal number.
-    Ulps(f64),
-    /// Within so much of the expected value, times its magnitude or 1 if that is greater.
-    Close(f64),
-}
+use crate::{Bound, Value, bound::differences, plugin};
 
 /// Records an op of a case on its inputs.
 pub type Record = Box<dyn Fn(&Graph, &[Tensor]) -> Vec<Tensor> + Send + Sync>;
@@ -34,6 +22,8 @@ pub struct Case {
     pub record: Record,
     /// Results, by a reference that knows nothing of XLA.
     pub expected: Vec<Value>,
+    /// Other results that are as right, element by element; for a case on one device.
+    pub alternatives: Vec<Vec<Value>>,
     /// How close the results must be.
     pub bound: Bound,
     /// The other devices, if it runs on several.
@@ -67,7 +57,8 @@ impl Case {
         expected: Vec<Value>,
     ) -> Case {
         let (name, record) = (name.into(), Box::new(record));
-        Case { op, name, inputs, record, expected, bound: Bound::Exact, peers: None }
+        let (alternatives, bound, peers) = (Vec::new(), Bound::Exact, None);
+        Case { op, name, inputs, record, expected, alternatives, bound, peers }
     }
 
     /// A case on as many devices as there are shares, each of its arguments and its results.
@@ -81,6 +72,12 @@ impl Case {
         let (inputs, expected) = shares.remove(0);
         let peers = Some(Peers { division, shares });
         Case { peers, ..Case::new(op, name, inputs, record, expected) }
+    }
+
+    /// The same, but each element may also be the one of these results.
+    pub fn or(mut self, expected: Vec<Value>) -> Case {
+        self.alternatives.push(expected);
+        self
     }
 
     /// The same with another bound.
@@ -99,7 +96,7 @@ impl Case {
     }
 
     /// Runs the case; the text says what is wrong.
-    fn problem(&self) -> Option<String> {
+    pub fn problem(&self) -> Option<String> {
         let module = match self.module() {
             Ok(module) => module,
             Err(error) => return Some(format!("not recorded: {error}")),
@@ -107,19 +104,20 @@ impl Case {
         if !module.to_string().contains(&format!("\"{}\"", self.op)) {
             return Some(format!("its program has no {}", self.op));
         }
-        match self.run(&module) {
-            Err(error) => Some(format!("not run: {error:#}")),
-            Ok(results) => {
-                let peers = self.peers.iter().flat_map(|peers| &peers.shares);
-                let expected = [&self.expected].into_iter().chain(peers.map(|share| &share.1));
-                let differ = |(results, expected): (&Vec<Value>, &Vec<Value>)| {
-                    difference(results, expected, self.bound)
-                };
-                results.iter().zip(expected).enumerate().find_map(|(device, pair)| {
-                    differ(pair).map(|problem| format!("device {device}: {problem}"))
-                })
-            }
+        let results = match self.run(&module) {
+            Ok(results) => results,
+            Err(error) => return Some(format!("not run: {error:#}")),
+        };
+        let shares = self.peers.iter().flat_map(|peers| &peers.shares);
+        let expected = [(&self.inputs, &self.expected)].into_iter();
+        let expected = expected.chain(shares.map(|(inputs, expected)| (inputs, expected)));
+        let mut problems = results.iter().zip(expected).map(|(results, (inputs, expected))| {
+            difference_of(results, inputs, expected, &self.alternatives, self.bound)
+        });
+        if self.peers.is_none() {
+            return problems.next().flatten();
         }
+        problems.enumerate().find_map(|(i, problem)| Some(format!("device {i}: {}", problem?)))
     }
 
     /// The results of each device.
@@ -137,68 +135,32 @@ impl Case {
     }
 }
 
-/// Where results differ from what is expected by more than the bound, if anywhere.
-pub fn difference(results: &[Value], expected: &[Value], bound: Bound) -> Option<String> {
-    if results.len() != expected.len() {
-        return Some(format!("{} results instead of {}", results.len(), expected.len()));
+/// Where results differ from all that is right, if anywhere.
+fn difference_of(
+    results: &[Value],
+    inputs: &[Value],
+    expected: &Vec<Value>,
+    alternatives: &[Vec<Value>],
+    bound: Bound,
+) -> Option<String> {
+    let right: Vec<&[Value]> =
+        [expected].into_iter().chain(alternatives).map(Vec::as_slice).collect();
+    let (number, wrong) = match differences(results, &right, bound) {
+        Ok(found) => found?,
+        Err(text) => return Some(text),
+    };
+    let at = wrong[0];
+    let (result, expected) = (&results[number], &expected[number]);
+    let (got, want) = (result.complex()[at], expected.complex()[at]);
+    let mut text = format!("result {number}, element {at}: {got}, not {want} ({bound:?})");
+    // Of an elementwise case the operands at that place say more than the place.
+    if inputs.iter().all(|input| input.shape.dims == result.shape.dims) {
+        let operands: Vec<String> =
+            inputs.iter().map(|input| input.complex()[at].to_string()).collect();
+        let _ = write!(text, " for {}", operands.join(", "));
     }
-    for (number, (result, expected)) in results.iter().zip(expected).enumerate() {
-        if result.shape != expected.shape {
-            return Some(format!("result {number} is {}, not {}", result.shape, expected.shape));
-        }
-        let dtype = result.shape.dtype;
-        let element = (result.complex().into_iter().zip(expected.complex()))
-            .zip(result.elements().zip(expected.elements()))
-            .position(|((got, want), (got_bits, want_bits))| {
-                let real = |a: f64, b: f64| is_close(a, b, dtype, bound);
-                got_bits != want_bits
-                    && !(dtype.class() != Class::Pred
-                        && !dtype.is_integer()
-                        && real(got.re, want.re)
-                        && real(got.im, want.im))
-            });
-        if let Some(at) = element {
-            let (got, want) = (result.complex()[at], expected.complex()[at]);
-            return Some(format!(
-                "result {number}, element {at}: {got}, not {want}, beyond {bound:?}"
-            ));
-        }
-    }
-    None
-}
-
-fn is_close(got: f64, want: f64, dtype: DType, bound: Bound) -> bool {
-    if got.is_nan() || want.is_nan() {
-        return got.is_nan() && want.is_nan();
-    }
-    if got == want {
-        let signed = matches!(bound, Bound::Exact);
-        return !signed || got.is_sign_negative() == want.is_sign_negative();
-    }
-    let distance = (got - want).abs();
-    match bound {
-        Bound::Exact => false,
-        Bound::Ulps(ulps) => {
-            let (epsilon, least) = precision(dtype.real());
-            distance <= ulps * epsilon * want.abs().max(least)
-        }
-        Bound::Close(by) => distance <= by * want.abs().max(1.0),
-    }
-}
-
-/// Distance from 1 to the next number, and the least normal number.
-fn precision(dtype: DType) -> (f64, f64) {
-    match dtype {
-        DType::F64 => (f64::EPSILON, f64::MIN_POSITIVE),
-        DType::F32 => (f32::EPSILON.into(), f32::MIN_POSITIVE.into()),
-        DType::BF16 => (2f64.powi(-7), 2f64.powi(-126)),
-        DType::F16 => (2f64.powi(-10), 2f64.powi(-14)),
-        DType::F8E3M4 => (2f64.powi(-4), 2f64.powi(-2)),
-        DType::F8E5M2 | DType::F8E5M2FNUZ => (2f64.powi(-2), 2f64.powi(-15)),
-        DType::F8E8M0FNU => (1.0, 2f64.powi(-127)),
-        DType::F4E2M1FN => (0.5, 1.0),
-        _ => (2f64.powi(-3), 2f64.powi(-10)),
-    }
+    let _ = write!(text, "; {} of {} differ", wrong.len(), result.elements().count());
+    Some(text)
 }
 
 /// Runs cases on as many threads as there are cores; panics with all that is wrong.

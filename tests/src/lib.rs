@@ -1,6 +1,7 @@
 //! What the workspace's tests share: host values of every element type, cases with their expected
 //! values, and a run of a recorded graph on the CPU plugin.
 
+pub mod bound;
 pub mod case;
 pub mod conformance;
 pub mod float_format;
@@ -8,5 +9,6 @@ pub mod opcodes;
 pub mod plugin;
 pub mod value;
 
-pub use case::{Bound, Case, Division, check};
+pub use bound::{Bound, difference};
+pub use case::{Case, Division, check};
 pub use value::Value;

@@ -7,7 +7,7 @@ use rectiflow_hlo::{Class, DType, Element, Shape};
 use crate::float_format;
 
 /// A dense row-major array; every element takes [`DType::byte_size`] bytes, little endian, the
-/// value of a sub-byte type in the low bits.
+/// value of a sub-byte type in the low bits and a signed one extended.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Value {
     /// Dtype and dims.
@@ -30,8 +30,8 @@ impl Value {
         Value { shape, bytes }
     }
 
-    /// Floats rounded to the dtype; integers, `pred` and complex types from whole or real numbers.
-    /// Panics where the dtype cannot hold a number.
+    /// Floats rounded to the dtype as [`float_format::round`] says; integers and `pred` from whole
+    /// numbers, wrapped; complex types from their real part.
     pub fn from_reals(shape: Shape, numbers: &[f64]) -> Value {
         let dtype = shape.dtype;
         let bytes = numbers.iter().flat_map(|&number| real_bytes(dtype, number)).collect();
@@ -40,10 +40,7 @@ impl Value {
 
     /// Integers wrapped to the width of the dtype, which must be an integer type or `pred`.
     pub fn from_integers(shape: Shape, numbers: &[i128]) -> Value {
-        let (bits, size) = (shape.dtype.bits(), shape.dtype.byte_size());
-        let mask = (1u128 << bits) - 1;
-        let wrap = |&number: &i128| (number as u128 & mask).to_le_bytes()[..size].to_vec();
-        let bytes = numbers.iter().flat_map(wrap).collect();
+        let bytes = numbers.iter().flat_map(|&n| integer_bytes(shape.dtype, n)).collect();
         Value::from_bytes(shape, bytes)
     }
 
@@ -91,12 +88,19 @@ fn low_bits(bytes: &[u8]) -> u128 {
 }
 
 fn integer(dtype: DType, bytes: &[u8]) -> i128 {
+    wrap(dtype, low_bits(bytes))
+}
+
+fn integer_bytes(dtype: DType, number: i128) -> Vec<u8> {
+    wrap(dtype, number as u128).to_le_bytes()[..dtype.byte_size()].to_vec()
+}
+
+/// The number that the low bits stand for, as many as the dtype has.
+fn wrap(dtype: DType, bits: u128) -> i128 {
     let unused = 128 - dtype.bits();
-    let shifted = low_bits(bytes) << unused;
-    if dtype.class() == Class::Signed {
-        (shifted as i128) >> unused
-    } else {
-        (shifted >> unused) as i128
+    match dtype.class() {
+        Class::Signed => ((bits << unused) as i128) >> unused,
+        _ => (bits << unused >> unused) as i128,
     }
 }
 
@@ -117,19 +121,18 @@ fn real_bytes(dtype: DType, number: f64) -> Vec<u8> {
     match (dtype.class(), dtype) {
         (_, DType::F64) => number.to_le_bytes().to_vec(),
         (_, DType::F32) => (number as f32).to_le_bytes().to_vec(),
-        (_, DType::F16) => f16::from_f64(number).to_le_bytes().to_vec(),
-        (_, DType::BF16) => bf16::from_f64(number).to_le_bytes().to_vec(),
-        (Class::Float, small) => {
-            let bits = float_format::encode(small, number);
-            vec![bits.unwrap_or_else(|| panic!("{number} is beyond {small}"))]
+        // `half` goes by way of f32 and would round twice.
+        (_, DType::F16) => f16::from_f64(float_format::round(dtype, number)).to_le_bytes().to_vec(),
+        (_, DType::BF16) => {
+            bf16::from_f64(float_format::round(dtype, number)).to_le_bytes().to_vec()
         }
+        (Class::Float, small) => vec![float_format::encode(small, number)],
         (Class::Complex, _) => {
             [real_bytes(dtype.real(), number), real_bytes(dtype.real(), 0.0)].concat()
         }
         _ => {
-            let size = dtype.byte_size();
             assert!(number.fract() == 0.0, "{number} is no {dtype}");
-            (number as i128 as u128 & ((1 << dtype.bits()) - 1)).to_le_bytes()[..size].to_vec()
+            integer_bytes(dtype, number as i128)
         }
     }
 }

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use rectiflow_hlo::{DType, Graph, Mesh, Module, Shape, Sharding};
 use rectiflow_pjrt::{CompileOptions, Plugin, Program};
-use rectiflow_tests::{Bound, Value, case::difference, opcodes::opcodes, plugin};
+use rectiflow_tests::{Bound, Value, difference, opcodes::opcodes, plugin};
 use xla_build::Platform;
 
 const N_DEVICES: i64 = 4;

@@ -13,6 +13,7 @@ pub mod index;
 pub mod order;
 pub mod random;
 pub mod reduce;
+pub mod samples;
 pub mod shape;
 
 use crate::Case;
