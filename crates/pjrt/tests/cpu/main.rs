@@ -16,7 +16,8 @@ mod transfer;
 
 use std::sync::OnceLock;
 
-use rectiflow_pjrt::{Client, ClientOptions, CompileOptions, LoadedExecutable, Plugin, Program};
+use rectiflow_pjrt::{Client, ClientOptions, CompileOptions, ErrorCode, LoadedExecutable, Plugin};
+use rectiflow_pjrt::{Program, Result};
 
 /// The CPU plugin that this project installs, or `PJRT_PLUGIN_LIBRARY_PATH`.
 fn plugin() -> &'static Plugin {
@@ -52,4 +53,17 @@ fn double() -> LoadedExecutable {
 /// The position a skipped test prints, so that it is never silent.
 fn skipped(test: &str, why: impl std::fmt::Display) {
     eprintln!("skipped {test}: {why}");
+}
+
+/// The answer, or `None` and a printed line where this plugin does not have the
+/// feature. The 0.81 plugin says `NOT_FOUND` where it means that.
+fn if_implemented<T>(test: &str, answer: Result<T>) -> Result<Option<T>> {
+    match answer {
+        Ok(answer) => Ok(Some(answer)),
+        Err(error) if error.is_unimplemented() || error.code() == ErrorCode::NotFound => {
+            skipped(test, error);
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
 }

@@ -2,7 +2,7 @@
 
 use rectiflow_pjrt::{ClientOptions, Plugin, Result, Value};
 
-use crate::{client, plugin, skipped};
+use crate::{client, if_implemented, plugin, skipped};
 
 #[test]
 fn attributes_and_stablehlo_versions() -> Result<()> {
@@ -92,10 +92,8 @@ fn memories_of_a_description() -> Result<()> {
 #[test]
 fn allocator_stats_where_present() -> Result<()> {
     let device = client().default_device()?;
-    match device.allocator_stats() {
-        Ok(stats) => assert!(stats.bytes_in_use >= 0),
-        Err(error) if error.is_unimplemented() => skipped("allocator_stats", error),
-        Err(error) => return Err(error),
+    if let Some(stats) = if_implemented("allocator_stats", device.allocator_stats())? {
+        assert!(stats.bytes_in_use >= 0);
     }
     Ok(())
 }
@@ -114,18 +112,12 @@ fn topology_of_a_client() -> Result<()> {
     assert!(!topology.platform_version()?.is_empty());
     assert_eq!(topology.devices()?.len(), 4);
     topology.attributes()?;
-    match topology.fingerprint() {
-        Ok(fingerprint) => assert_eq!(fingerprint, client().topology()?.fingerprint()?),
-        Err(error) if error.is_unimplemented() => skipped("topology fingerprint", error),
-        Err(error) => return Err(error),
+    if let Some(fingerprint) = if_implemented("topology fingerprint", topology.fingerprint())? {
+        assert_eq!(fingerprint, client().topology()?.fingerprint()?);
     }
-    let restored = match plugin().deserialize_topology(&topology.serialize()?) {
-        Ok(restored) => restored,
-        Err(error) if error.is_unimplemented() => {
-            skipped("topology deserialization", error);
-            return Ok(());
-        }
-        Err(error) => return Err(error),
+    let restored = plugin().deserialize_topology(&topology.serialize()?);
+    let Some(restored) = if_implemented("topology deserialization", restored)? else {
+        return Ok(());
     };
     assert_eq!(restored.devices()?.len(), 4);
     Ok(())
