@@ -17,7 +17,7 @@ macro_rules! c_structs {
 c_structs! {
     PJRT_Error_Destroy_Args PJRT_Error_Message_Args PJRT_Error_GetCode_Args
     PJRT_Plugin_Initialize_Args PJRT_Plugin_Attributes_Args
-    PJRT_Event_Destroy_Args PJRT_Event_IsReady_Args PJRT_Event_Error_Args
+    PJRT_Event_Destroy_Args PJRT_Event_IsReady_Args
     PJRT_Event_Await_Args PJRT_Event_OnReady_Args
     PJRT_Client_Create_Args PJRT_Client_Destroy_Args PJRT_Client_PlatformName_Args
     PJRT_Client_PlatformVersion_Args PJRT_Client_ProcessIndex_Args
@@ -30,7 +30,7 @@ c_structs! {
     PJRT_AsyncHostToDeviceTransferManager_Destroy_Args
     PJRT_AsyncHostToDeviceTransferManager_TransferData_Args
     PJRT_AsyncHostToDeviceTransferManager_RetrieveBuffer_Args
-    PJRT_AsyncHostToDeviceTransferManager_BufferCount_Args
+
     PJRT_AsyncHostToDeviceTransferManager_BufferSize_Args
     PJRT_AsyncHostToDeviceTransferManager_SetBufferError_Args
     PJRT_DeviceDescription_Id_Args PJRT_DeviceDescription_ProcessIndex_Args
@@ -41,7 +41,7 @@ c_structs! {
     PJRT_Device_DefaultMemory_Args PJRT_Device_MemoryStats_Args
     PJRT_Device_ClearMemoryStats_Args
     PJRT_Memory_Id_Args PJRT_Memory_Kind_Args PJRT_Memory_Kind_Id_Args
-    PJRT_Memory_DebugString_Args PJRT_Memory_ToString_Args
+     PJRT_Memory_ToString_Args
     PJRT_Memory_AddressableByDevices_Args
     PJRT_Executable_Destroy_Args PJRT_Executable_Name_Args PJRT_Executable_NumReplicas_Args
     PJRT_Executable_NumPartitions_Args PJRT_Executable_NumOutputs_Args
@@ -50,13 +50,13 @@ c_structs! {
     PJRT_Executable_OutputElementTypes_Args PJRT_Executable_OutputDimensions_Args
     PJRT_Executable_OutputMemoryKinds_Args PJRT_Executable_ParameterMemoryKinds_Args
     PJRT_Executable_OptimizedProgram_Args PJRT_Executable_Serialize_Args
-    PJRT_Executable_DeserializeAndLoad_Args PJRT_Executable_GetCompileOptions_Args
+    PJRT_Executable_DeserializeAndLoad_Args
     PJRT_LoadedExecutable_Destroy_Args PJRT_LoadedExecutable_GetExecutable_Args
     PJRT_LoadedExecutable_AddressableDevices_Args PJRT_LoadedExecutable_Execute_Args
     PJRT_Buffer_Destroy_Args PJRT_Buffer_ElementType_Args PJRT_Buffer_Dimensions_Args
     PJRT_Buffer_ToHostBuffer_Args PJRT_Buffer_OnDeviceSizeInBytes_Args
     PJRT_Buffer_CopyToDevice_Args PJRT_Buffer_CopyToMemory_Args PJRT_Buffer_Device_Args
-    PJRT_Buffer_Memory_Args PJRT_Buffer_ReadyEvent_Args PJRT_Buffer_IsOnCpu_Args
+    PJRT_Buffer_Memory_Args PJRT_Buffer_ReadyEvent_Args
     PJRT_TopologyDescription_Create_Args PJRT_TopologyDescription_Destroy_Args
     PJRT_TopologyDescription_PlatformName_Args PJRT_TopologyDescription_PlatformVersion_Args
     PJRT_TopologyDescription_GetDeviceDescriptions_Args PJRT_TopologyDescription_Serialize_Args
@@ -66,7 +66,7 @@ c_structs! {
     PJRT_FFI_Register_Handler_Args
     PJRT_Layouts_MemoryLayout_Destroy_Args PJRT_Layouts_MemoryLayout_Serialize_Args
     PJRT_Layouts_PJRT_Buffer_MemoryLayout_Args PJRT_Layouts_PJRT_Client_GetDefaultLayout_Args
-    PJRT_Layouts_PJRT_Topology_GetDefaultLayout_Args
+
     PJRT_Layouts_PJRT_Executable_GetOutputLayouts_Args
     PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args
     PJRT_DeviceDescription_MemoryDescriptions_Args PJRT_MemoryDescription_Kind_Args
