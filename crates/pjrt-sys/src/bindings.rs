@@ -4663,24 +4663,26 @@ impl PJRT_Callback_Type {
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct PJRT_Callback_Type(pub ::core::ffi::c_uint);
-pub const SLICE_FAILURE_UNKNOWN: PJRT_Callback_Tpu_SliceFailureType = PJRT_Callback_Tpu_SliceFailureType(
-    0,
-);
-pub const SLICE_FAILURE_INIT_ERROR: PJRT_Callback_Tpu_SliceFailureType = PJRT_Callback_Tpu_SliceFailureType(
-    1,
-);
-pub const SLICE_FAILURE_WORKER_UNAVAILABLE: PJRT_Callback_Tpu_SliceFailureType = PJRT_Callback_Tpu_SliceFailureType(
-    2,
-);
-pub const SLICE_FAILURE_FLAPPING_TASK_ERROR: PJRT_Callback_Tpu_SliceFailureType = PJRT_Callback_Tpu_SliceFailureType(
-    3,
-);
-pub const SLICE_FAILURE_SW_INJECT_ERROR: PJRT_Callback_Tpu_SliceFailureType = PJRT_Callback_Tpu_SliceFailureType(
-    4,
-);
-pub const SLICE_FAILURE_CHIP_DRIVER_ERROR: PJRT_Callback_Tpu_SliceFailureType = PJRT_Callback_Tpu_SliceFailureType(
-    5,
-);
+impl PJRT_Callback_Tpu_SliceFailureType {
+    pub const SLICE_FAILURE_UNKNOWN: PJRT_Callback_Tpu_SliceFailureType = PJRT_Callback_Tpu_SliceFailureType(
+        0,
+    );
+    pub const SLICE_FAILURE_INIT_ERROR: PJRT_Callback_Tpu_SliceFailureType = PJRT_Callback_Tpu_SliceFailureType(
+        1,
+    );
+    pub const SLICE_FAILURE_WORKER_UNAVAILABLE: PJRT_Callback_Tpu_SliceFailureType = PJRT_Callback_Tpu_SliceFailureType(
+        2,
+    );
+    pub const SLICE_FAILURE_FLAPPING_TASK_ERROR: PJRT_Callback_Tpu_SliceFailureType = PJRT_Callback_Tpu_SliceFailureType(
+        3,
+    );
+    pub const SLICE_FAILURE_SW_INJECT_ERROR: PJRT_Callback_Tpu_SliceFailureType = PJRT_Callback_Tpu_SliceFailureType(
+        4,
+    );
+    pub const SLICE_FAILURE_CHIP_DRIVER_ERROR: PJRT_Callback_Tpu_SliceFailureType = PJRT_Callback_Tpu_SliceFailureType(
+        5,
+    );
+}
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct PJRT_Callback_Tpu_SliceFailureType(pub i32);
