@@ -152,7 +152,9 @@ fn difference_of(
     let at = wrong[0];
     let (result, expected) = (&results[number], &expected[number]);
     let (got, want) = (result.complex()[at], expected.complex()[at]);
-    let mut text = format!("result {number}, element {at}: {got}, not {want} ({bound:?})");
+    let shape = &result.shape;
+    let mut text =
+        format!("result {number} ({shape}), element {at}: {got}, not {want} ({bound:?})");
     // Of an elementwise case the operands at that place say more than the place.
     if inputs.iter().all(|input| input.shape.dims == result.shape.dims) {
         let operands: Vec<String> =

@@ -64,7 +64,7 @@ pub fn samples(row: &Row, dtype: DType) -> Vec<Value> {
 }
 
 /// All pairs of elements, as two arrays of rank 1.
-fn pairs(value: &Value) -> Vec<Value> {
+pub fn pairs(value: &Value) -> Vec<Value> {
     let elements: Vec<&[u8]> = value.elements().collect();
     let shape = Shape::new(value.shape.dtype, [(elements.len() * elements.len()) as i64]);
     let first = elements.iter().flat_map(|x| elements.iter().flat_map(|_| x.iter().copied()));

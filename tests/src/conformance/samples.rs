@@ -5,22 +5,21 @@ use rectiflow_hlo::{Class, DType, Shape};
 
 use crate::{Value, float_format};
 
-/// SplitMix64: the same numbers in every run.
+use super::array::random;
+
+/// Random bits one after the other: the same in every run.
 pub struct Random(u64);
 
 impl Random {
     /// A generator; equal seeds give equal numbers.
     pub fn new(seed: u64) -> Random {
-        Random(seed)
+        Random(seed << 32)
     }
 
     /// 64 random bits.
     pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
+        self.0 += 1;
+        random(self.0)
     }
 
     /// From 0 to before 1.

@@ -5,7 +5,10 @@ use rectiflow_hlo::{DType, Meaning, Row};
 use crate::{Bound, Case, Value};
 
 use super::{
-    super::samples::{Random, plain},
+    super::{
+        array::arrange,
+        samples::{Random, plain},
+    },
     bounds, reference,
 };
 
@@ -85,24 +88,11 @@ fn case(
     Case::new(row.mnemonic, name, inputs, record_all, expected).within(bound)
 }
 
-/// NumPy's broadcasting, an index at a time.
+/// NumPy's broadcasting: dims align at the end, and a unit dim repeats.
 fn broadcast(value: &Value, dims: &[i64]) -> Value {
-    let elements: Vec<&[u8]> = value.elements().collect();
     let own = &value.shape.dims;
-    let count: i64 = dims.iter().product();
-    let source = |mut flat: i64| {
-        let (mut at, mut stride) = (0, 1);
-        for (i, &dim) in dims.iter().enumerate().rev() {
-            let index = flat % dim;
-            flat /= dim;
-            let Some(own_dim) = (i + own.len()).checked_sub(dims.len()).map(|i| own[i]) else {
-                continue;
-            };
-            at += if own_dim == 1 { 0 } else { index * stride };
-            stride *= own_dim;
-        }
-        at as usize
-    };
-    let bytes = (0..count).flat_map(|flat| elements[source(flat)].iter().copied()).collect();
-    Value::from_bytes(value.shape.with_dims(dims), bytes)
+    arrange(value, dims, |index| {
+        let aligned = index[dims.len() - own.len()..].iter().zip(own);
+        aligned.map(|(&i, &dim)| if dim == 1 { 0 } else { i }).collect()
+    })
 }

@@ -23,13 +23,18 @@ pub fn result_shape(row: &Row, operands: &[Value]) -> Shape {
 /// The meaning, then what it is to hardware that takes subnormal operands, or results, or both for
 /// zeros. XLA's CPU threads run with that switched on, and StableHLO leaves it to the platform.
 pub fn evaluate_flushing(meaning: &Meaning, result: &Shape, operands: &[Value]) -> [Value; 4] {
-    let flushed: Vec<Value> = operands.iter().map(|operand| flush(operand, f64::lt)).collect();
+    let flushed = flush_operands(operands);
     let kept = evaluate(meaning, result.clone(), operands);
     let inner = evaluate(meaning, result.clone(), &flushed);
     // Tininess is detected before rounding, so what rounds up to the least normal goes as well.
     let outer = flush(&kept, f64::le);
     let both = flush(&inner, f64::le);
     [kept, outer, inner, both]
+}
+
+/// The operands as hardware sees them that takes subnormals for zeros.
+pub fn flush_operands(operands: &[Value]) -> Vec<Value> {
+    operands.iter().map(|operand| flush(operand, f64::lt)).collect()
 }
 
 /// The least number that arithmetic on `dtype` keeps: that of the type the plugin computes in.
