@@ -85,7 +85,9 @@ pub(crate) fn reduce_scatter(
     ensure_groups(groups)?;
     ensure_channel(channel, global_ids)?;
     ensure_combiner(inputs, std::slice::from_ref(operand))?;
-    split(operand, *dim, groups.size() as i64)
+    let results = split(operand, *dim, groups.size() as i64)?;
+    ensure(results[0].dims[*dim as usize] > 0, "at least 1 element for each member", operand)?;
+    Ok(results)
 }
 
 pub(crate) fn all_to_all(

@@ -135,7 +135,8 @@ pub(crate) fn gather(
     )?;
     let dropped = [&dims.collapsed_slice_dims[..], &dims.operand_batching_dims[..]];
     ensure_distinct_dims(&dropped.concat(), operand)?;
-    let unit = dropped.concat().iter().all(|&dim| slice_sizes[dim as usize] <= 1);
+    // The specification allows 0 as well, which leaves nothing to take the one element from.
+    let unit = dropped.concat().iter().all(|&dim| slice_sizes[dim as usize] == 1);
     ensure(unit, "slice size 1 in collapsed and batching dims", format!("{slice_sizes:?}"))?;
     let free = dims.start_index_map.iter().all(|dim| !dims.operand_batching_dims.contains(dim));
     ensure(free, "a start index map without batching dims", format!("{:?}", dims.start_index_map))?;
