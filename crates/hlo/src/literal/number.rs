@@ -39,8 +39,14 @@ impl Number {
     pub(super) fn of_type(self, dtype: DType) -> Result<Number, Mismatch> {
         let refuse = || Mismatch::new(format!("a number that {dtype} can hold"), self.to_string());
         match (dtype.class(), self) {
-            (Class::Float, Number::Int(i)) => Ok(Number::from(i as f64)),
-            (Class::Float, Number::Float(_)) => Ok(self),
+            (Class::Float, Number::Int(i)) => Number::from(i as f64).of_type(dtype),
+            (Class::Float, Number::Float(bits)) => {
+                if holds(dtype, f64::from_bits(bits)) {
+                    Ok(self)
+                } else {
+                    Err(refuse())
+                }
+            }
             (Class::Complex, Number::Int(i)) => Ok(Number::complex(i as f64, 0.0)),
             (Class::Complex, Number::Float(bits)) => Ok(Number::Complex(bits, 0f64.to_bits())),
             (Class::Complex, Number::Complex(..)) => Ok(self),
@@ -60,6 +66,15 @@ impl Number {
             }
             _ => Err(refuse()),
         }
+    }
+}
+
+/// Whether a float type has something near `value`: all but two have zero, both signs and NaN.
+fn holds(dtype: DType, value: f64) -> bool {
+    match dtype {
+        DType::F8E8M0FNU => value > 0.0 || value.is_nan(),
+        DType::F4E2M1FN => !value.is_nan(),
+        _ => true,
     }
 }
 
