@@ -9,6 +9,9 @@ use crate::{
     module::Function,
 };
 
+/// Records a branch on its view of the operands.
+type Branch<'a> = dyn FnMut(&[Tensor]) -> Vec<Tensor> + 'a;
+
 /// A function declared in a graph, to be called from it.
 #[derive(Clone, Debug)]
 pub struct FunctionRef {
@@ -122,7 +125,7 @@ impl Graph {
         &self,
         index: &Tensor,
         operands: &[&Tensor],
-        branches: &mut [&mut dyn FnMut(&[Tensor]) -> Vec<Tensor>],
+        branches: &mut [&mut Branch<'_>],
     ) -> Vec<Tensor> {
         let graph = self.around(&[&[index], operands].concat());
         let mut regions = Vec::with_capacity(branches.len());
