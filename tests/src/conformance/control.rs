@@ -134,7 +134,8 @@ fn nested() -> Vec<Case> {
         let zero = number.scalar_like(0);
         let last = graph.while_loop(
             &[number, &zero],
-            |state| state[0].ne(one),
+            // Bounded, so that a wrong branch ends all the same.
+            |state| state[0].ne(one).and(&state[1].lt(&one.scalar_like(100))),
             |state| {
                 let n = &state[0];
                 let is_even = n.remainder(&n.scalar_like(2)).eq(&zero);
