@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rectiflow_hlo::{Graph, Module, Tensor};
+use rectiflow_hlo::{Class, Graph, Module, Tensor};
 
 use crate::{Bound, Value, bound::differences, plugin};
 
@@ -151,18 +151,27 @@ fn difference_of(
     };
     let at = wrong[0];
     let (result, expected) = (&results[number], &expected[number]);
-    let (got, want) = (result.complex()[at], expected.complex()[at]);
+    let (got, want) = (element(result, at), element(expected, at));
     let shape = &result.shape;
     let mut text =
         format!("result {number} ({shape}), element {at}: {got}, not {want} ({bound:?})");
     // Of an elementwise case the operands at that place say more than the place.
-    if inputs.iter().all(|input| input.shape.dims == result.shape.dims) {
-        let operands: Vec<String> =
-            inputs.iter().map(|input| input.complex()[at].to_string()).collect();
+    let elementwise = inputs.iter().all(|input| input.shape.dims == shape.dims);
+    if elementwise && !inputs.is_empty() {
+        let operands: Vec<String> = inputs.iter().map(|input| element(input, at)).collect();
         let _ = write!(text, " for {}", operands.join(", "));
     }
     let _ = write!(text, "; {} of {} differ", wrong.len(), result.elements().count());
     Some(text)
+}
+
+/// One element, for reading.
+fn element(value: &Value, at: usize) -> String {
+    match value.shape.dtype.class() {
+        Class::Complex => value.complex()[at].to_string(),
+        Class::Float => format!("{:?}", value.reals()[at]),
+        _ => value.integers()[at].to_string(),
+    }
 }
 
 /// Runs cases on as many threads as there are cores; panics with all that is wrong.

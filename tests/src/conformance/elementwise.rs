@@ -8,11 +8,11 @@ pub mod layout;
 pub mod quirks;
 pub mod reference;
 
-use rectiflow_hlo::{DType, Meaning, Row, Shape};
+use rectiflow_hlo::{Class, DType, Meaning, Row, Shape};
 
-use crate::{Case, Value};
+use crate::{Bound, Case, Value};
 
-use super::samples::{Random, numbers};
+use super::samples::{Random, complex_edges, numbers};
 use quirks::Quirk;
 
 /// The cases.
@@ -53,6 +53,10 @@ pub fn samples(row: &Row, dtype: DType) -> Vec<Value> {
     const ONE: usize = 600;
     const EACH_OF_TWO: usize = 48;
     let mut random = Random::new(dtype.bits().into());
+    // Elsewhere infinite parts meet as many conventions as there are formulas.
+    let whole_plane =
+        dtype.class() == Class::Complex && matches!(bounds::of(row.mnemonic, dtype), Bound::Exact);
+    let numbers = if whole_plane { complex_edges } else { numbers };
     match row.operands.len() {
         0 => vec![numbers(dtype, ONE, &mut random).value(dtype)],
         1 => {

@@ -159,7 +159,14 @@ pub fn integers(dtype: DType, count: usize, random: &mut Random) -> Vec<i128> {
     numbers
 }
 
-/// Both parts from the reals of the part's type.
+/// Complex numbers with the edges of their parts, infinities, NaN and subnormals among them.
+pub fn complex_edges(dtype: DType, count: usize, random: &mut Random) -> Numbers {
+    let parts = reals(dtype.real(), count, random);
+    let next = |i: usize| parts[(i * 7 + 3) % count];
+    Numbers::Complex(parts.iter().enumerate().map(|(i, &re)| Complex64::new(re, next(i))).collect())
+}
+
+/// A grid with zeros of both signs, then random numbers of both parts up to 8; all finite.
 pub fn complex(dtype: DType, count: usize, random: &mut Random) -> Vec<Complex64> {
     let part = dtype.real();
     let parts = [0.0, -0.0, 1.0, -1.0, 0.5, -2.0, 3.0];
