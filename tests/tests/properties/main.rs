@@ -6,7 +6,10 @@
 //! collectives are checked one way: what the builder accepts must compile, to the same shapes.
 
 mod attributes;
+mod indexed;
 mod regions;
+
+use std::ops::RangeInclusive;
 
 use anyhow::{Result, ensure};
 use proptest::{
@@ -168,4 +171,17 @@ fn dims(ranks: std::ops::Range<usize>) -> impl Strategy<Value = Vec<i64>> {
 
 fn f32(dims: &[i64]) -> Shape {
     Shape::new(DType::F32, dims)
+}
+
+/// A number for each dim, drawn between bounds that depend on the dim.
+fn per_dim(dims: &[i64], bounds: impl Fn(i64) -> RangeInclusive<i64>) -> Vec<RangeInclusive<i64>> {
+    dims.iter().map(|&dim| bounds(dim)).collect()
+}
+
+fn at(dims: &[i64], dim: i64) -> i64 {
+    usize::try_from(dim).ok().and_then(|dim| dims.get(dim)).copied().unwrap_or(1)
+}
+
+fn all_dims(rank: usize) -> Vec<i64> {
+    (0..rank as i64).collect()
 }
