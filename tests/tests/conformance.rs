@@ -22,8 +22,18 @@ macro_rules! families {
 }
 
 families!(
-    collective, comparison, constant, contract, control, conversion, elementwise, index, order,
-    random, reduce, shape
+    collective,
+    comparison,
+    constant,
+    contract,
+    control,
+    conversion,
+    elementwise,
+    index,
+    order,
+    random,
+    reduce,
+    shape
 );
 
 #[test]
