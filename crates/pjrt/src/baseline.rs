@@ -6,7 +6,7 @@ use std::ptr::null_mut;
 
 use rectiflow_pjrt_sys as sys;
 
-use crate::api::{Api, CStruct, Padded, function};
+use crate::api::{Api, CStruct, function};
 use crate::buffer::Buffer;
 use crate::client::Client;
 use crate::element_type::HostElement;
@@ -16,14 +16,24 @@ use crate::loaded::LoadedExecutable;
 
 type Entry<A> = unsafe extern "C" fn(*mut A) -> *mut sys::PJRT_Error;
 
+/// A zeroed struct as a C program would pass it: no longer than the header says.
+#[inline(always)]
+fn zeroed<A: CStruct>() -> A {
+    // SAFETY: `CStruct` promises that zero bytes are a valid `A`.
+    let mut args: A = unsafe { std::mem::zeroed() };
+    // SAFETY: `CStruct` promises that the first field is a `size_t`.
+    unsafe { (&raw mut args).cast::<usize>().write(size_of::<A>()) };
+    args
+}
+
 /// Calls an entry directly.
 ///
 /// # Safety
 /// Pointers inside `args` must be valid for what the function does with them.
 #[inline(always)]
-unsafe fn bare<A: CStruct>(api: Api, entry: Entry<A>, args: &mut Padded<A>) -> Result<()> {
+unsafe fn bare<A: CStruct>(api: Api, entry: Entry<A>, args: &mut A) -> Result<()> {
     // SAFETY: as promised by the caller.
-    let error = unsafe { entry(args.as_mut_ptr()) };
+    let error = unsafe { entry(args) };
     match std::ptr::NonNull::new(error) {
         None => Ok(()),
         // SAFETY: a returned error is ours.
@@ -69,12 +79,12 @@ impl<'a> Execute<'a> {
     /// Those of the two functions.
     pub fn run(&mut self) -> Result<()> {
         let api = self.executable.api();
-        let mut options = Padded::<sys::PJRT_ExecuteOptions>::new();
-        let mut args = Padded::<sys::PJRT_LoadedExecutable_Execute_Args>::new();
+        let mut options = zeroed::<sys::PJRT_ExecuteOptions>();
+        let mut args = zeroed::<sys::PJRT_LoadedExecutable_Execute_Args>();
         let argument_lists = [self.arguments.as_ptr()];
         let output_lists = [self.outputs.as_mut_ptr()];
         args.executable = self.executable.0.handle.raw.as_ptr();
-        args.options = options.as_mut_ptr();
+        args.options = &raw mut options;
         args.argument_lists = argument_lists.as_ptr();
         args.num_devices = 1;
         args.num_args = self.arguments.len();
@@ -83,7 +93,7 @@ impl<'a> Execute<'a> {
         // the lists outlive the call.
         unsafe { bare(api, self.execute, &mut args)? };
         for output in &mut self.outputs {
-            let mut args = Padded::<sys::PJRT_Buffer_Destroy_Args>::new();
+            let mut args = zeroed::<sys::PJRT_Buffer_Destroy_Args>();
             args.buffer = std::mem::replace(output, null_mut());
             // SAFETY: a fresh output, freed once.
             unsafe { bare(api, self.destroy, &mut args)? };
@@ -126,7 +136,7 @@ impl<'a> ToDevice<'a> {
     /// Those of the functions called.
     pub fn run(&mut self) -> Result<()> {
         let api = self.client.api();
-        let mut args = Padded::<sys::PJRT_Client_BufferFromHostBuffer_Args>::new();
+        let mut args = zeroed::<sys::PJRT_Client_BufferFromHostBuffer_Args>();
         args.client = self.client.0.raw.as_ptr();
         args.data = self.array.bytes.as_ptr().cast();
         args.type_ = self.array.shape.element_type().to_pjrt();
@@ -137,9 +147,9 @@ impl<'a> ToDevice<'a> {
         args.device = self.device;
         // SAFETY: the array and the client are borrowed.
         unsafe { bare(api, self.copy, &mut args)? };
-        let mut event = Padded::<sys::PJRT_Event_Destroy_Args>::new();
+        let mut event = zeroed::<sys::PJRT_Event_Destroy_Args>();
         event.event = args.done_with_host_buffer;
-        let mut buffer = Padded::<sys::PJRT_Buffer_Destroy_Args>::new();
+        let mut buffer = zeroed::<sys::PJRT_Buffer_Destroy_Args>();
         buffer.buffer = args.buffer;
         // SAFETY: both are fresh, and freed once.
         unsafe {
@@ -180,15 +190,15 @@ impl<'a> ToHost<'a> {
     /// Those of the functions called.
     pub fn run(&mut self) -> Result<()> {
         let api = self.buffer.api();
-        let mut args = Padded::<sys::PJRT_Buffer_ToHostBuffer_Args>::new();
+        let mut args = zeroed::<sys::PJRT_Buffer_ToHostBuffer_Args>();
         args.src = self.buffer.raw.as_ptr();
         args.dst = self.memory.as_mut_ptr().cast();
         args.dst_size = self.memory.len();
         // SAFETY: the memory is as long as the array and outlives the wait.
         unsafe { bare(api, self.copy, &mut args)? };
-        let mut wait = Padded::<sys::PJRT_Event_Await_Args>::new();
+        let mut wait = zeroed::<sys::PJRT_Event_Await_Args>();
         wait.event = args.event;
-        let mut destroy = Padded::<sys::PJRT_Event_Destroy_Args>::new();
+        let mut destroy = zeroed::<sys::PJRT_Event_Destroy_Args>();
         destroy.event = args.event;
         // SAFETY: the event is fresh, and freed once, after the wait.
         unsafe {
