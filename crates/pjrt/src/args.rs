@@ -53,6 +53,7 @@ c_structs! {
     PJRT_Executable_DeserializeAndLoad_Args
     PJRT_LoadedExecutable_Destroy_Args PJRT_LoadedExecutable_GetExecutable_Args
     PJRT_LoadedExecutable_AddressableDevices_Args PJRT_LoadedExecutable_Execute_Args
+    PJRT_Buffer_DynamicDimensionIndices_Args
     PJRT_Buffer_Destroy_Args PJRT_Buffer_ElementType_Args PJRT_Buffer_Dimensions_Args
     PJRT_Buffer_ToHostBuffer_Args PJRT_Buffer_OnDeviceSizeInBytes_Args
     PJRT_Buffer_CopyToDevice_Args PJRT_Buffer_CopyToMemory_Args PJRT_Buffer_Device_Args

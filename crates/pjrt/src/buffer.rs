@@ -12,6 +12,7 @@ use crate::device::Device;
 use crate::element_type::ElementType;
 use crate::error::Result;
 use crate::event::{Event, log_failed};
+use crate::form::Form;
 use crate::memory::{Memory, Placement};
 use crate::shape::Shape;
 
@@ -45,6 +46,7 @@ pub struct Buffer {
     pub(crate) raw: NonNull<sys::PJRT_Buffer>,
     pub(crate) client: ClientRef,
     pub(crate) shape: Arc<Shape>,
+    pub(crate) form: Form,
 }
 
 // SAFETY: PJRT buffers may be used and freed from any thread, also while an
@@ -62,7 +64,7 @@ impl Buffer {
         client: &ClientRef,
         shape: Arc<Shape>,
     ) -> Self {
-        Buffer { raw, client: Arc::clone(client), shape }
+        Buffer { raw, client: Arc::clone(client), shape, form: Form::default() }
     }
 
     /// Wraps what a C call returned.
@@ -78,6 +80,11 @@ impl Buffer {
         let raw = non_null(raw, function)?;
         // SAFETY: as promised by the caller.
         Ok(unsafe { Self::new(raw, client, shape) })
+    }
+
+    pub(crate) fn with_form(mut self, form: Form) -> Self {
+        self.form = form;
+        self
     }
 
     /// The size of each dimension, outermost first.
@@ -183,7 +190,8 @@ impl Buffer {
         };
         let shape = Arc::clone(&self.shape);
         // SAFETY: a fresh buffer of this client with the same shape.
-        unsafe { Buffer::checked(copied, &self.client, shape, "PJRT_Buffer_CopyTo") }
+        let copy = unsafe { Buffer::checked(copied, &self.client, shape, "PJRT_Buffer_CopyTo")? };
+        Ok(copy.with_form(self.form))
     }
 
     pub(crate) fn api(&self) -> Api {

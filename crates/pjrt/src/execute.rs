@@ -13,9 +13,9 @@ use crate::client::non_null;
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::event::Event;
+use crate::form::{Form, Output};
 use crate::launch::{ExecuteOptions, Launch};
 use crate::loaded::LoadedExecutable;
-use crate::shape::Shape;
 use crate::value::c_values;
 
 /// What one launch produced.
@@ -249,8 +249,8 @@ impl LoadedExecutable {
     /// Takes ownership of raw outputs; on failure frees them.
     fn wrap(&self, raw: &[RawBuffer], n_devices: usize) -> Result<Vec<Vec<Buffer>>> {
         let n = self.0.n_outputs;
-        let shapes = match self.output_shapes(&raw[..n]) {
-            Ok(shapes) => shapes,
+        let known = match self.outputs(&raw[..n]) {
+            Ok(known) => known,
             Err(error) => {
                 for raw in raw.iter().copied().filter_map(NonNull::new) {
                     // SAFETY: the outputs are ours, and are not used after this.
@@ -259,29 +259,33 @@ impl LoadedExecutable {
                 return Err(error);
             }
         };
-        let wrap = |(raw, shape): (&RawBuffer, &Arc<Shape>)| {
-            let shape = Arc::clone(shape);
+        let wrap = |(raw, known): (&RawBuffer, &Output)| {
+            let shape = Arc::clone(&known.shape);
             // SAFETY: a fresh output of this client; all outputs of an executable
             // have the shape its first ones had.
-            unsafe {
+            let buffer = unsafe {
                 Buffer::checked(*raw, &self.0.handle.client, shape, "PJRT_LoadedExecutable_Execute")
-            }
+            };
+            buffer.map(|buffer| buffer.with_form(known.form))
         };
-        let device = |d: usize| raw[d * n..(d + 1) * n].iter().zip(shapes).map(wrap).collect();
+        let device = |d: usize| raw[d * n..(d + 1) * n].iter().zip(known).map(wrap).collect();
         (0..n_devices).map(device).collect()
     }
 
-    /// Output shapes never change between executions, so they are asked for once.
-    fn output_shapes(&self, outputs: &[RawBuffer]) -> Result<&[Arc<Shape>]> {
-        if let Some(shapes) = self.0.output_shapes.get() {
-            return Ok(shapes);
+    /// Shapes and forms never change between executions, so they are asked for once.
+    fn outputs(&self, outputs: &[RawBuffer]) -> Result<&[Output]> {
+        if let Some(known) = self.0.outputs.get() {
+            return Ok(known);
         }
         let ask = |raw: &RawBuffer| {
             let raw = non_null(*raw, "PJRT_LoadedExecutable_Execute")?;
             // SAFETY: a live output of this plugin.
-            unsafe { shape_of(self.api(), raw) }.map(Arc::new)
+            let shape = unsafe { shape_of(self.api(), raw)? };
+            // SAFETY: as above, and this is its shape.
+            let form = unsafe { Form::of(self.api(), raw, &shape) };
+            Ok(Output { shape: Arc::new(shape), form })
         };
-        let shapes = outputs.iter().map(ask).collect::<Result<Vec<_>>>()?;
-        Ok(self.0.output_shapes.get_or_init(|| shapes))
+        let known = outputs.iter().map(ask).collect::<Result<Vec<_>>>()?;
+        Ok(self.0.outputs.get_or_init(|| known))
     }
 }

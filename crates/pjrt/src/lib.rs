@@ -65,6 +65,7 @@ mod execute;
 mod extension;
 pub mod ffi;
 mod flags;
+mod form;
 mod host_array;
 mod keep;
 mod key_value;

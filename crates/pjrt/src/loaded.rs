@@ -13,6 +13,7 @@ use crate::device::Device;
 use crate::error::Result;
 use crate::event::log_failed;
 use crate::executable::Executable;
+use crate::form::Output;
 use crate::shape::Shape;
 use crate::signature::Signature;
 
@@ -30,8 +31,8 @@ pub(crate) struct LoadedInner {
     pub(crate) n_outputs: usize,
     /// Parameter shapes and donations, read at the first execution.
     pub(crate) signature: OnceLock<Signature>,
-    /// Shapes of the outputs, learned from the first execution's arrays.
-    pub(crate) output_shapes: OnceLock<Vec<Arc<Shape>>>,
+    /// What the outputs are, learned from the first execution's arrays.
+    pub(crate) outputs: OnceLock<Vec<Output>>,
 }
 
 // SAFETY: PJRT loaded executables are thread-safe; the client they run on, which
@@ -62,7 +63,7 @@ impl LoadedExecutable {
             devices,
             n_outputs,
             signature: OnceLock::new(),
-            output_shapes: OnceLock::new(),
+            outputs: OnceLock::new(),
         })))
     }
 

@@ -24,8 +24,9 @@ impl Buffer {
     /// Blocks until the array is computed and copied.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` if `T` is not the array's element type, and the failure
-    /// of the work that produces the array.
+    /// `INVALID_ARGUMENT` if `T` is not the array's element type, `UNIMPLEMENTED`
+    /// for an output of dynamic size, and the failure of the work that produces
+    /// the array.
     pub fn to_vec<T: HostElement>(&self) -> Result<Vec<T>> {
         if T::ELEMENT_TYPE != self.element_type() {
             return Err(Error::invalid(format!(
@@ -36,11 +37,12 @@ impl Buffer {
         }
         let bytes = self.shape().host_bytes()?;
         let len = bytes / size_of::<T>();
-        let mut elements = Vec::<T>::with_capacity(len);
-        // SAFETY: the vector has room for `bytes` bytes and outlives the wait.
+        // Zeros first: nobody but the plugin can say whether it wrote them all.
+        let mut elements = Box::<[T]>::new_zeroed_slice(len);
+        // SAFETY: the box has room for `bytes` bytes and outlives the wait.
         unsafe { self.read_raw(elements.as_mut_ptr().cast(), bytes)? };
         if !T::ANY_BYTES {
-            // SAFETY: the copy wrote all `bytes` bytes.
+            // SAFETY: all `bytes` bytes were zeroed, and then written.
             let raw = unsafe { std::slice::from_raw_parts(elements.as_ptr().cast::<u8>(), bytes) };
             if raw.iter().any(|byte| *byte > 1) {
                 return Err(Error::invalid(
@@ -48,32 +50,28 @@ impl Buffer {
                 ));
             }
         }
-        // SAFETY: all elements were written, and are valid values of `T`.
-        unsafe { elements.set_len(len) };
-        Ok(elements)
+        // SAFETY: all elements are initialised, and were checked unless every
+        // pattern of bytes is a valid `T`.
+        Ok(unsafe { elements.assume_init() }.into_vec())
     }
 
     /// Copies the array's bytes; see [`Buffer::to_vec`].
     ///
     /// # Errors
-    /// The failure of the work that produces the array.
+    /// As [`Buffer::to_vec`].
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let len = self.shape().host_bytes()?;
-        let mut bytes = Vec::<u8>::with_capacity(len);
-        // SAFETY: the vector has room for `len` bytes and outlives the wait; the
-        // copy writes them all.
-        unsafe {
-            self.read_raw(bytes.as_mut_ptr(), len)?;
-            bytes.set_len(len);
-        }
+        let mut bytes = vec![0; len];
+        // SAFETY: the vector has room for `len` bytes and outlives the wait.
+        unsafe { self.read_raw(bytes.as_mut_ptr(), len)? };
         Ok(bytes)
     }
 
     /// Copies the array into memory of the caller's. Blocks as [`Buffer::to_vec`].
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` unless `dst` is exactly as long as the array, and the
-    /// failure of the work that produces it.
+    /// `INVALID_ARGUMENT` unless `dst` is exactly as long as the array; otherwise
+    /// as [`Buffer::to_vec`].
     pub fn read_into(&self, dst: &mut [u8]) -> Result<()> {
         check_len(self.shape(), dst.len())?;
         // SAFETY: `dst` is borrowed for longer than the wait.
@@ -84,7 +82,8 @@ impl Buffer {
     /// the returned future, or by [`HostRead::wait`]. Does not block.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` unless `dst` is exactly as long as the array.
+    /// `INVALID_ARGUMENT` unless `dst` is exactly as long as the array,
+    /// `UNIMPLEMENTED` for an output of dynamic size.
     pub fn read_into_owned<O>(&self, dst: O) -> Result<HostRead<O>>
     where
         O: AsMut<[u8]> + Send + 'static,
@@ -93,6 +92,7 @@ impl Buffer {
         let mut dst = Box::new(dst);
         let bytes = (*dst).as_mut();
         check_len(self.shape(), bytes.len())?;
+        self.check_size_known()?;
         let (ptr, len) = (bytes.as_mut_ptr(), bytes.len());
         let shared = Arc::new(Shared::default());
         let completed = Arc::clone(&shared);
@@ -111,8 +111,9 @@ impl Buffer {
     }
 
     /// # Safety
-    /// `dst` must have room for `len` bytes, the size of the array.
+    /// `dst` must have room for `len` initialised bytes, the size of the array.
     unsafe fn read_raw(&self, dst: *mut u8, len: usize) -> Result<()> {
+        self.check_size_known()?;
         if len == 0 {
             // Nothing to copy, but the failure of the work must still surface.
             return self.ready()?.wait();
@@ -120,7 +121,7 @@ impl Buffer {
         // SAFETY: `dst` stays valid, because the copy is awaited right here. PJRT
         // completes the event only when it no longer writes.
         unsafe { self.start_read(dst, len)? }.wait()?;
-        // SAFETY: the copy wrote all `len` bytes, and is finished.
+        // SAFETY: `len` initialised bytes, and the copy is finished.
         let bytes = unsafe { std::slice::from_raw_parts_mut(dst, len) };
         sign_extend(bytes, self.element_type());
         Ok(())

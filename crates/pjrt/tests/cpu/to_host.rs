@@ -68,3 +68,29 @@ fn row_major_from_a_column_major_output() -> Result<()> {
     assert_eq!(y.to_vec::<f32>()?, [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
     Ok(())
 }
+
+/// Only the bound of such an array is known, and a plugin writes less than that.
+#[test]
+fn dynamic_sizes_are_refused() -> Result<()> {
+    let bounded = "tensor<?xf32, #stablehlo.bounds<4096>>";
+    let cut = compile(
+        &format!("(%x: tensor<4096xf32>, %n: tensor<i32>) -> {bounded}"),
+        &format!(
+            "%0 = \"stablehlo.set_dimension_size\"(%x, %n) {{dimension = 0 : i64}}
+                 : (tensor<4096xf32>, tensor<i32>) -> {bounded}
+             return %0 : {bounded}"
+        ),
+    );
+    let x = client().buffer_from_slice(&[1f32; 4096], &[4096])?;
+    let n = client().buffer_from_slice(&[3i32], &[])?;
+    for _ in 0..2 {
+        let y = cut.execute(&[&x, &n])?.remove(0);
+        y.ready()?.wait()?;
+        let text = y.to_vec::<f32>().unwrap_err().to_string();
+        assert!(text.starts_with("f32[4096] is the bound of an array of dynamic size"), "{text}");
+        assert!(y.to_bytes().unwrap_err().is_unimplemented());
+        assert!(y.read_into(&mut [0; 4 * 4096]).unwrap_err().is_unimplemented());
+        assert!(y.read_into_owned(vec![0; 4 * 4096]).unwrap_err().is_unimplemented());
+    }
+    Ok(())
+}

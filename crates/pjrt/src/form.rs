@@ -1,0 +1,61 @@
+//! What about an array's memory its shape does not say.
+
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use rectiflow_pjrt_sys as sys;
+
+use crate::api::{Api, function};
+use crate::buffer::Buffer;
+use crate::element_type::ElementType;
+use crate::error::{Error, Result};
+use crate::shape::Shape;
+
+/// In what an array differs from the dense one that its shape describes. Found
+/// out once per executable, for its outputs; all other arrays are ordinary.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Form {
+    /// Whether the shape only bounds the array: its real size is in its memory.
+    pub(crate) dynamic: bool,
+}
+
+impl Form {
+    /// Asks a buffer. What the plugin does not tell is taken to be ordinary.
+    ///
+    /// # Safety
+    /// `raw` must be a live buffer of the plugin with this shape.
+    pub(crate) unsafe fn of(api: Api, raw: NonNull<sys::PJRT_Buffer>, shape: &Shape) -> Self {
+        // A token has no dimensions, and plugins abort when asked about them.
+        if shape.element_type() == ElementType::Token {
+            return Form::default();
+        }
+        let function = function!(PJRT_Buffer_DynamicDimensionIndices);
+        // SAFETY: as promised by the caller.
+        let args = unsafe { api.get(function, |a| a.buffer = raw.as_ptr()) };
+        Form { dynamic: args.is_ok_and(|args| args.num_dynamic_dims != 0) }
+    }
+}
+
+/// What every execution of a program returns at one position.
+pub(crate) struct Output {
+    pub(crate) shape: Arc<Shape>,
+    pub(crate) form: Form,
+}
+
+impl Buffer {
+    /// Refuses to read an array of which only the bounds are known: a plugin
+    /// would write less than them, in the real array's order.
+    pub(crate) fn check_size_known(&self) -> Result<()> {
+        if !self.form.dynamic {
+            return Ok(());
+        }
+        Err(Error::with_code(
+            crate::ErrorCode::Unimplemented,
+            format!(
+                "{} is the bound of an array of dynamic size, which cannot be read: return it \
+                 padded to a fixed size, and the size beside it",
+                self.shape()
+            ),
+        ))
+    }
+}
