@@ -155,3 +155,13 @@ impl Attribute for Flags {
         if self.0.is_empty() { None } else { Some(format!("array<i1: {}>", list(&self.0))) }
     }
 }
+
+/// Whether a called function does more than compute its results. The function's body says it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Effect(pub bool);
+
+impl Attribute for Effect {
+    fn mlir(&self) -> Option<String> {
+        None
+    }
+}

@@ -31,9 +31,7 @@ pub struct Instruction {
 impl Instruction {
     /// Whether it must run even if its results are unused, itself or something in its regions.
     pub fn has_side_effect(&self) -> bool {
-        let in_regions =
-            |region: &Block| region.instructions.iter().any(Instruction::has_side_effect);
-        self.op.has_side_effect() || self.regions.iter().any(in_regions)
+        self.op.has_side_effect() || self.regions.iter().any(Block::has_side_effect)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI};
 
-use crate::Tensor;
+use crate::{Tensor, error::Mismatch};
 
 impl Tensor {
     /// Gaussian error linear unit, `x/2 (1 + erf(x / sqrt 2))` (Hendrycks and Gimpel,
@@ -34,11 +34,18 @@ impl Tensor {
         &exponentials / exponentials.sum([dimension]).expand(dimension)
     }
 
-    /// The same elements with a dim of 1 inserted before `dimension`.
+    /// The same elements with a dim of 1 inserted before `dimension`, which may be the rank.
     #[track_caller]
     pub fn expand(&self, dimension: i64) -> Tensor {
         let mut dims = self.dims().to_vec();
-        dims.insert(usize::try_from(dimension).unwrap_or(0).min(dims.len()), 1);
+        match usize::try_from(dimension) {
+            Ok(at) if at <= dims.len() => dims.insert(at, 1),
+            _ => {
+                let expected = format!("a place from 0 to {}", dims.len());
+                let mismatch = Mismatch::new(expected, dimension.to_string());
+                self.graph.fail("expand", vec![self.shape().clone()], mismatch);
+            }
+        }
         self.reshape(dims)
     }
 }

@@ -174,9 +174,9 @@ impl Attribute for ConvDims {
 pub struct GatherDims {
     /// Dims of the result that index into the slice.
     pub offset_dims: Vec<i64>,
-    /// Dims of the operand that the slice drops (of slice size 1).
+    /// Dims of the operand that the slice drops (of slice size 1), rising.
     pub collapsed_slice_dims: Vec<i64>,
-    /// Dims of the operand that go with batch dims of the indices.
+    /// Dims of the operand that go with batch dims of the indices, rising.
     pub operand_batching_dims: Vec<i64>,
     /// Dims of the indices that go with batch dims of the operand.
     pub start_indices_batching_dims: Vec<i64>,
@@ -209,9 +209,9 @@ fn with_vector_dim(attribute: &str, lists: &str, index_vector_dim: i64) -> Strin
 pub struct ScatterDims {
     /// Dims of the updates that index into the window.
     pub update_window_dims: Vec<i64>,
-    /// Dims of the input that the window lacks.
+    /// Dims of the input that the window lacks, rising.
     pub inserted_window_dims: Vec<i64>,
-    /// Dims of the input that go with batch dims of the indices.
+    /// Dims of the input that go with batch dims of the indices, rising.
     pub input_batching_dims: Vec<i64>,
     /// Dims of the indices that go with batch dims of the input.
     pub scatter_indices_batching_dims: Vec<i64>,

@@ -128,6 +128,24 @@ impl DType {
         matches!(self.class(), Class::Signed | Class::Unsigned)
     }
 
+    /// The greatest finite number of a float type; infinity for the others.
+    pub fn greatest_finite(self) -> f64 {
+        match self {
+            DType::F4E2M1FN => 6.0,
+            DType::F8E3M4 => 15.5,
+            DType::F8E4M3 | DType::F8E4M3FNUZ => 240.0,
+            DType::F8E4M3FN => 448.0,
+            DType::F8E4M3B11FNUZ => 30.0,
+            DType::F8E5M2 | DType::F8E5M2FNUZ => 57344.0,
+            DType::F8E8M0FNU => 2f64.powi(127),
+            DType::BF16 => half::bf16::MAX.to_f64(),
+            DType::F16 => half::f16::MAX.to_f64(),
+            DType::F32 => f32::MAX.into(),
+            DType::F64 => f64::MAX,
+            _ => f64::INFINITY,
+        }
+    }
+
     /// The type of the real part of a complex type; any other type is its own.
     pub fn real(self) -> DType {
         match self {
@@ -150,6 +168,8 @@ pub struct DTypes {
     classes: &'static [Class],
     /// Only types of one of these; empty means every type of the classes.
     only: &'static [DType],
+    /// None of these.
+    except: &'static [DType],
     name: &'static str,
 }
 
@@ -191,12 +211,25 @@ impl DTypes {
     pub const COMPLEX: DTypes = DTypes::of("a complex type", &[Class::Complex]);
     /// The two types that are parts of a complex one.
     pub const PART: DTypes =
-        DTypes { classes: &[Class::Float], only: &[DType::F32, DType::F64], name: "f32 or f64" };
+        DTypes { only: &[DType::F32, DType::F64], ..DTypes::of("f32 or f64", &[Class::Float]) };
     /// `pred` alone.
     pub const PRED: DTypes = DTypes::of("pred", &[Class::Pred]);
     /// Tuples alone.
     pub const TUPLE: DTypes =
-        DTypes { classes: &[Class::None], only: &[DType::Tuple], name: "a tuple" };
+        DTypes { only: &[DType::Tuple], ..DTypes::of("a tuple", &[Class::None]) };
+    /// Everything but tuples, which compilers take apart.
+    pub const VALUE: DTypes = DTypes {
+        classes: &[
+            Class::Pred,
+            Class::Signed,
+            Class::Unsigned,
+            Class::Float,
+            Class::Complex,
+            Class::None,
+        ],
+        except: &[DType::Tuple],
+        ..DTypes::of("an element type or a token", &[])
+    };
     /// Everything, tokens and tuples too.
     pub const ALL: DTypes = DTypes::of(
         "any type",
@@ -204,13 +237,14 @@ impl DTypes {
     );
 
     const fn of(name: &'static str, classes: &'static [Class]) -> DTypes {
-        DTypes { classes, only: &[], name }
+        DTypes { classes, only: &[], except: &[], name }
     }
 
     /// Whether the set holds `dtype`.
     pub fn contains(self, dtype: DType) -> bool {
         self.classes.contains(&dtype.class())
             && (self.only.is_empty() || self.only.contains(&dtype))
+            && !self.except.contains(&dtype)
     }
 
     /// The members, in the order of [`DType::ALL`].

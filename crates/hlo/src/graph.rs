@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    Error, Literal, Mesh, Op, Shape, Sharding, Tensor,
+    DType, Error, Literal, Mesh, Op, Shape, Sharding, Tensor,
     block::{Block, Instruction, ValueId},
     error::Mismatch,
     module::Function,
@@ -45,7 +45,7 @@ pub(crate) struct Inner {
     /// Whether this is neither a region nor a function.
     is_program: bool,
     block: Mutex<Block>,
-    shared: Arc<Mutex<Shared>>,
+    pub(crate) shared: Arc<Mutex<Shared>>,
 }
 
 /// What a graph and all its regions share.
@@ -56,7 +56,9 @@ pub(crate) struct Shared {
     pub(crate) meshes: Vec<Mesh>,
     pub(crate) parameters: Vec<ParameterFacts>,
     pub(crate) result_shardings: Vec<(usize, Sharding)>,
-    pub(crate) scopes: Vec<String>,
+    /// Open scopes, outermost first, each with the number of its guard.
+    pub(crate) scopes: Vec<(u64, String)>,
+    n_scopes: u64,
 }
 
 /// A panic in one recording thread leaves whole instructions behind, so the data stays usable.
@@ -115,18 +117,35 @@ impl Graph {
             self.fail("parameter", vec![shape.clone()], mismatch);
             return self.stand_in(shape);
         }
-        self.shared()
-            .parameters
-            .push(ParameterFacts { name: name.to_string(), ..Default::default() });
-        self.block_parameter(shape)
+        let shape = self.checked_parameter(shape);
+        // Both under one lock, so that the n-th name belongs to the n-th value.
+        let mut shared = self.shared();
+        shared.parameters.push(ParameterFacts { name: name.to_string(), ..Default::default() });
+        self.push_parameter(shape)
     }
 
-    /// A parameter of this graph's block; a shape no value can have is kept as the first error.
+    /// A parameter of this graph's block.
     #[track_caller]
     pub(crate) fn block_parameter(&self, shape: Shape) -> Tensor {
-        if let Err(mismatch) = check_shape(&shape) {
-            self.fail("parameter", vec![shape.clone()], mismatch);
+        let shape = self.checked_parameter(shape);
+        self.push_parameter(shape)
+    }
+
+    /// The shape, or a scalar to go on with after keeping why no parameter can have it.
+    #[track_caller]
+    fn checked_parameter(&self, shape: Shape) -> Shape {
+        let tuple = Mismatch::new("a parameter for each member", "a tuple");
+        let checked = if shape.dtype == DType::Tuple { Err(tuple) } else { check_shape(&shape) };
+        match checked {
+            Ok(()) => shape,
+            Err(mismatch) => {
+                self.fail("parameter", vec![shape], mismatch);
+                Shape::scalar(DType::F32)
+            }
         }
+    }
+
+    fn push_parameter(&self, shape: Shape) -> Tensor {
         let mut block = self.block();
         let id = block.new_value(shape.clone());
         block.parameters.push(id);
@@ -160,8 +179,11 @@ impl Graph {
 
     /// Opens a name scope, until the guard is dropped. Scopes appear in errors and nowhere else.
     pub fn scope(&self, name: impl Into<String>) -> Scope {
-        self.shared().scopes.push(name.into());
-        Scope { graph: self.clone() }
+        let mut shared = self.shared();
+        shared.n_scopes += 1;
+        let id = shared.n_scopes;
+        shared.scopes.push((id, name.into()));
+        Scope { graph: self.clone(), id }
     }
 
     /// Declares a mesh that shardings may name.
@@ -183,7 +205,7 @@ impl Graph {
     pub(crate) fn fail(&self, op: &'static str, operands: Vec<Shape>, mismatch: Mismatch) {
         let location = Location::caller();
         let mut shared = self.shared();
-        let scope = shared.scopes.join("/");
+        let scope = shared.scopes.iter().map(|(_, name)| &name[..]).collect::<Vec<_>>().join("/");
         shared
             .first_error
             .get_or_insert_with(|| Error::new(op, operands, mismatch, location, scope));
@@ -260,7 +282,7 @@ impl Graph {
         n_results: usize,
     ) -> Vec<Tensor> {
         let shapes: Vec<Shape> = operands.iter().map(|t| t.shape().clone()).collect();
-        let shape = shapes.first().cloned().unwrap_or_else(|| Shape::scalar(crate::DType::F32));
+        let shape = shapes.first().cloned().unwrap_or_else(|| Shape::scalar(DType::F32));
         self.fail(op.mnemonic(), shapes, mismatch);
         (0..n_results).map(|_| self.stand_in(shape.clone())).collect()
     }
@@ -293,23 +315,27 @@ pub(crate) fn innermost(graph: &Graph, operands: &[&Tensor]) -> Graph {
     deepest.clone()
 }
 
-/// Dims are not negative and the number of elements fits in an `i64`.
+/// No dim is negative, and neither a dim nor the array is so large that a compiler's own arithmetic
+/// on it overflows.
 fn check_shape(shape: &Shape) -> Result<(), Mismatch> {
-    let fits = shape.dims.iter().all(|&dim| dim >= 0) && shape.byte_size().is_some();
+    const LARGEST: i64 = 1 << 60;
+    let dims = shape.dims.iter().all(|dim| (0..=LARGEST).contains(dim));
+    let fits = dims && shape.byte_size().is_some_and(|bytes| bytes <= LARGEST);
     if fits {
         Ok(())
     } else {
-        Err(Mismatch::new("dims from 0 whose product fits in an i64", shape.to_string()))
+        Err(Mismatch::new("dims from 0, and at most 2^60 bytes in all", shape.to_string()))
     }
 }
 
 /// Guard of a name scope.
 pub struct Scope {
     graph: Graph,
+    id: u64,
 }
 
 impl Drop for Scope {
     fn drop(&mut self) {
-        self.graph.shared().scopes.pop();
+        self.graph.shared().scopes.retain(|(id, _)| *id != self.id);
     }
 }

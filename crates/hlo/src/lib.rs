@@ -53,6 +53,7 @@ mod literal;
 mod meaning;
 mod module;
 mod op;
+mod prune;
 mod rules;
 mod shape;
 mod sharding;

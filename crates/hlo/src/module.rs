@@ -3,11 +3,12 @@
 use std::{fmt, panic::Location, sync::Arc};
 
 use crate::{
-    Error, Graph, Mesh, Shape, Sharding, Tensor,
+    DType, Error, Graph, Mesh, Shape, Sharding, Tensor,
     block::Block,
     emit,
     error::Mismatch,
     graph::{Donation, ParameterFacts},
+    prune::called_functions,
     verify,
 };
 
@@ -26,7 +27,7 @@ pub struct Function {
 #[derive(Clone, Debug)]
 pub struct Module {
     pub(crate) main: Function,
-    pub(crate) functions: Vec<Arc<Function>>,
+    pub(crate) functions: Vec<Function>,
     pub(crate) meshes: Vec<Mesh>,
     pub(crate) parameters: Vec<ParameterFacts>,
     pub(crate) result_shardings: Vec<Option<Sharding>>,
@@ -54,7 +55,7 @@ impl Module {
     }
 
     /// Functions that the program calls, callees before callers.
-    pub fn functions(&self) -> &[Arc<Function>] {
+    pub fn functions(&self) -> &[Function] {
         &self.functions
     }
 
@@ -85,9 +86,10 @@ impl Graph {
         if let Some(first) = self.first_error() {
             return Err(first);
         }
+        let shapes = results.iter().map(|tensor| tensor.shape().clone()).collect();
         let mut block =
-            self.close(results).map_err(|mismatch| error("func.return", Vec::new(), mismatch))?;
-        prune(&mut block);
+            self.close(results).map_err(|mismatch| error("func.return", shapes, mismatch))?;
+        block.prune();
         let shared = self.shared();
         let mut result_shardings = vec![None; results.len()];
         for (index, sharding) in &shared.result_shardings {
@@ -97,9 +99,10 @@ impl Graph {
             })?;
             *slot = Some(sharding.clone());
         }
+        let functions = called_functions(&mut block, &shared.functions);
         let module = Module {
             main: Function { name: "main".into(), block },
-            functions: shared.functions.clone(),
+            functions,
             meshes: shared.meshes.clone(),
             parameters: shared.parameters.clone(),
             result_shardings,
@@ -111,6 +114,9 @@ impl Graph {
     /// The block recorded so far, returning `results`.
     pub(crate) fn close(&self, results: &[&Tensor]) -> Result<Block, Mismatch> {
         let ids = results.iter().map(|tensor| self.import(tensor)).collect::<Option<Vec<_>>>();
+        if results.iter().any(|tensor| tensor.dtype() == DType::Tuple) {
+            return Err(Mismatch::new("the members of a tuple one by one", "a tuple"));
+        }
         let ids =
             ids.ok_or_else(|| Mismatch::new("results of this graph", "a value of another graph"))?;
         let mut block = self.block().clone();
@@ -161,25 +167,4 @@ impl Graph {
             }
         }
     }
-}
-
-/// Drops instructions whose results nothing uses; regions first, so that their captures shrink.
-fn prune(block: &mut Block) {
-    let mut live = vec![false; block.shapes.len()];
-    block.results.iter().for_each(|id| live[id.index()] = true);
-    let mut kept = Vec::with_capacity(block.instructions.len());
-    for mut instruction in std::mem::take(&mut block.instructions).into_iter().rev() {
-        let used = instruction.results.iter().any(|id| live[id.index()]);
-        if !used && !instruction.has_side_effect() {
-            continue;
-        }
-        instruction.regions.iter_mut().for_each(prune);
-        instruction.operands.iter().for_each(|id| live[id.index()] = true);
-        let captured = instruction.regions.iter().flat_map(|region| &region.captures);
-        captured.for_each(|(outer, _)| live[outer.index()] = true);
-        kept.push(instruction);
-    }
-    kept.reverse();
-    block.captures.retain(|(_, inner)| live[inner.index()]);
-    block.instructions = kept;
 }

@@ -28,7 +28,7 @@ impl Mesh {
 
     /// Number of devices.
     pub fn size(&self) -> i64 {
-        self.axes.iter().map(|(_, size)| size).product()
+        self.axes.iter().fold(1, |devices: i64, (_, size)| devices.saturating_mul(*size))
     }
 
     pub(crate) fn mlir(&self) -> String {

@@ -9,7 +9,7 @@ use crate::{
     Attribute, Channel, CompareType, ConvDims, DType, DTypes, Dictionary, Direction, DotAlgorithm,
     DotDims, GatherDims, Literal, Pairs, Precision, ReplicaGroups, RngAlgorithm, ScatterDims,
     Shape, Sharding, Symbol, Tensor,
-    attribute::{Aliases, Flags, ResultDims, RowMajor, Unit},
+    attribute::{Aliases, Effect, Flags, ResultDims, RowMajor, Unit},
     error::Mismatch,
     meaning,
     op::{Inputs, Meaning, Row, ops},
@@ -202,17 +202,17 @@ ops! {
     Convolution { window_strides: Vec<i64>, padding: Pairs, lhs_dilation: Vec<i64>, rhs_dilation: Vec<i64>, window_reversal: Flags, dimension_numbers: ConvDims, feature_group_count: i64, batch_group_count: i64, precision_config: Option<Vec<Precision>>, dtype: DType } = "stablehlo.convolution", by_hand convolution(), DTypes::NUMBER, contract::convolution;
 
     /// Runs the body while the condition holds.
-    While {} = "stablehlo.while", by_hand while_loop(), DTypes::ALL, control::while_loop;
+    While {} = "stablehlo.while", by_hand while_loop(), DTypes::VALUE, control::while_loop;
     /// One of two regions, by a `pred`.
     If {} = "stablehlo.if", by_hand if_else(), DTypes::PRED, control::if_else;
     /// One of several regions, by an `i32`; out of range takes the last.
     Case {} = "stablehlo.case", by_hand case(), DTypes::INTEGER, control::case;
     /// Passes values through, but no work moves across it.
-    OptimizationBarrier {} = "stablehlo.optimization_barrier", by_hand optimization_barrier(), DTypes::ALL, control::identity;
+    OptimizationBarrier {} = "stablehlo.optimization_barrier", by_hand optimization_barrier(), DTypes::VALUE, control::identity;
     /// Calls a function of the graph.
-    Call { callee: Symbol, results: Vec<Shape> } = "func.call", by_hand call(), DTypes::ALL, control::declared;
+    Call { callee: Symbol, effect: Effect, results: Vec<Shape> } = "func.call", by_hand call(), DTypes::VALUE, control::declared;
     /// Calls code that a plugin or a program registered (typed FFI).
-    CustomCall { call_target_name: String, has_side_effect: bool, backend_config: Dictionary, api_version: i32, operand_layouts: RowMajor, result_layouts: RowMajor, output_operand_aliases: Aliases, results: Vec<Shape> } = "stablehlo.custom_call", by_hand custom_call(), DTypes::ALL, control::custom_call;
+    CustomCall { call_target_name: String, has_side_effect: bool, backend_config: Dictionary, api_version: i32, operand_layouts: RowMajor, result_layouts: RowMajor, output_operand_aliases: Aliases, results: Vec<Shape> } = "stablehlo.custom_call", by_hand custom_call(), DTypes::VALUE, control::custom_call;
     /// A tuple of values.
     Tuple {} = "stablehlo.tuple", by_hand tuple(), DTypes::ALL, control::tuple;
     /// One member of a tuple.

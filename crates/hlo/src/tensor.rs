@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use crate::{DType, Graph, Number, Op, Shape, block::ValueId, error::Mismatch};
+use crate::{DType, DTypes, Graph, Number, Op, Shape, block::ValueId, error::Mismatch};
 
 /// A value of a graph: an input, a constant, or a result of an op. Cloning copies the handle.
 #[derive(Clone)]
@@ -60,8 +60,23 @@ impl Tensor {
                 None => return Tensor::strict(op, operands),
             }
         }
-        let repeated: Vec<Tensor> = operands.iter().map(|t| t.broadcast_to(&dims[..])).collect();
+        // A closure would hide the line of model code.
+        let mut repeated = Vec::with_capacity(operands.len());
+        for tensor in operands {
+            repeated.push(tensor.broadcast_to(&dims[..]));
+        }
         Tensor::strict(op, &repeated.iter().collect::<Vec<_>>())
+    }
+
+    /// Keeps an error if the element type is not one that a helper can take, before the helper's own
+    /// body would fail at a line that is not the model's.
+    #[track_caller]
+    pub(crate) fn require(&self, dtypes: DTypes, helper: &'static str) {
+        if !dtypes.contains(self.dtype()) {
+            let shape = self.shape().clone();
+            let mismatch = Mismatch::new(dtypes.to_string(), shape.to_string());
+            self.graph.fail(helper, vec![shape], mismatch);
+        }
     }
 
     /// The value repeated to `dims`, which must end in its own dims, or 1 where they repeat.

@@ -11,7 +11,7 @@
 use std::panic::Location;
 
 use crate::{
-    Error, Mesh, Module, Op, Shape, Sharding,
+    Error, Module, Op, Shape, Sharding,
     attribute::list,
     block::{Block, Instruction},
     error::Mismatch,
@@ -49,8 +49,8 @@ impl Problem {
 type Check = Result<(), Problem>;
 
 pub(crate) fn verify(module: &Module) -> Check {
-    meshes(&module.meshes)?;
-    for function in module.functions.iter().map(|f| &**f).chain([&module.main]) {
+    meshes(module)?;
+    for function in module.functions.iter().chain([&module.main]) {
         if !function.block.captures.is_empty() {
             return Err(Problem::new(
                 "func.func",
@@ -116,12 +116,7 @@ fn instruction(module: &Module, block: &Block, instruction: &Instruction) -> Che
     instruction.regions.iter().try_for_each(|region| self::block(module, region))
 }
 
-fn call(
-    functions: &[std::sync::Arc<Function>],
-    name: &str,
-    operands: &[Shape],
-    results: &[Shape],
-) -> Check {
+fn call(functions: &[Function], name: &str, operands: &[Shape], results: &[Shape]) -> Check {
     let Some(callee) = functions.iter().find(|function| function.name == name) else {
         return Err(Problem::new("func.call", "a function of this graph", name));
     };
@@ -142,8 +137,14 @@ fn call(
     Ok(())
 }
 
-fn meshes(meshes: &[Mesh]) -> Check {
+fn meshes(module: &Module) -> Check {
+    let meshes = &module.meshes;
     for mesh in meshes {
+        let mut functions = module.functions.iter().map(|function| &function.name);
+        if mesh.name == "main" || functions.any(|name| *name == mesh.name) {
+            let expected = "a name that no function of the program has";
+            return Err(Problem::new("sdy.mesh", expected, format!("{:?}", mesh.name)));
+        }
         let first = mesh.name.chars().next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
         if !first || !mesh.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
             return Err(Problem::new(

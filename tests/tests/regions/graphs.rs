@@ -26,7 +26,9 @@ fn values_of_another_graph() {
     refused(
         result,
         line,
-        expect!["func.return(): expected results of this graph, found a value of another graph"],
+        expect![
+            "func.return(tensor<2xf32>): expected results of this graph, found a value of another graph"
+        ],
     );
 
     let (graph, other) = (Graph::new(), Graph::new());
@@ -74,7 +76,9 @@ fn a_value_that_left_its_region() {
     refused(
         result,
         line,
-        expect!["func.return(): expected results of this graph, found a value of another graph"],
+        expect![
+            "func.return(tensor<2xf32>, tensor<2xf32>): expected results of this graph, found a value of another graph"
+        ],
     );
 }
 

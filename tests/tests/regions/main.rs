@@ -1,7 +1,9 @@
 //! What a graph says of mistakes, wherever they are made, and what becomes of what it records.
 
 mod bodies;
+mod functions;
 mod graphs;
+mod limits;
 mod ops;
 mod recording;
 

@@ -144,3 +144,38 @@ fn what_is_recorded_may_cross_threads() {
     is_sendable::<Error>();
     is_sendable::<Op>();
 }
+
+/// The guard that is dropped closes its own scope, whatever others were opened since.
+#[test]
+fn scopes_close_in_any_order() {
+    let graph = Graph::new();
+    let outer = graph.scope("outer");
+    let inner = graph.scope("inner");
+    drop(outer);
+    let x = graph.parameter("x", f32(&[2]));
+    let bad = x.reshape([3]);
+    drop(inner);
+    assert_eq!(graph.finish(&[&bad]).expect_err("a mistake").scope(), "inner");
+}
+
+#[test]
+fn names_go_with_their_parameters_from_several_threads() {
+    let graph = Graph::new();
+    std::thread::scope(|scope| {
+        for thread in 0..4i64 {
+            let graph = &graph;
+            scope.spawn(move || {
+                for i in 0..500 {
+                    let size = thread * 1000 + i;
+                    graph.parameter(&size.to_string(), f32(&[size]));
+                }
+            });
+        }
+    });
+    let module = graph.finish(&[]).expect("a module");
+    let shapes = module.parameter_shapes();
+    assert_eq!(shapes.len(), 2000);
+    for (name, shape) in module.parameter_names().zip(shapes) {
+        assert_eq!(name, shape.dims[0].to_string());
+    }
+}

@@ -27,6 +27,19 @@ pub enum Value {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Dictionary(pub std::collections::BTreeMap<String, Value>);
 
+impl Dictionary {
+    /// MLIR has no attribute without a name.
+    pub(crate) fn names_are_given(&self) -> bool {
+        self.0.iter().all(|(name, value)| {
+            let nested = match value {
+                Value::Dictionary(entries) => entries.names_are_given(),
+                _ => true,
+            };
+            !name.is_empty() && nested
+        })
+    }
+}
+
 impl Attribute for Dictionary {
     fn mlir(&self) -> Option<String> {
         let entries =

@@ -92,10 +92,8 @@ impl Tensor {
                     (self.clone(), rhs.clone(), 0)
                 }
                 Some(batch) => {
-                    let repeat = |tensor: &Tensor, from: usize| {
-                        tensor.broadcast_to([&batch[..], &tensor.dims()[from..]].concat())
-                    };
-                    (repeat(self, lhs_batch), repeat(rhs, rhs_batch), batch.len())
+                    let lhs = self.with_batch(&batch, lhs_batch);
+                    (lhs, rhs.with_batch(&batch, rhs_batch), batch.len())
                 }
                 None => (self.clone(), rhs.clone(), lhs_batch.max(rhs_batch)),
             };
@@ -108,6 +106,12 @@ impl Tensor {
             rhs_contracting: vec![rhs_contracting],
         };
         lhs.dot_general(&rhs, dims, &DotOptions::default())
+    }
+
+    /// The value repeated so that its first `rank` dims become `batch`.
+    #[track_caller]
+    fn with_batch(&self, batch: &[i64], rank: usize) -> Tensor {
+        self.broadcast_to([batch, &self.dims()[rank..]].concat())
     }
 
     /// Sums of products of `kernel` over each of its positions in `self`.

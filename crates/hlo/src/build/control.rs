@@ -1,11 +1,13 @@
 //! Control flow, calls, barriers, tuples and random bits.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, Weak};
 
 use crate::{
     DType, Dictionary, Graph, Op, RngAlgorithm, Shape, Symbol, Tensor,
-    attribute::{Aliases, RowMajor},
+    attribute::{Aliases, Effect, RowMajor},
     block::Block,
+    error::Mismatch,
+    graph::Shared,
     module::Function,
 };
 
@@ -15,7 +17,10 @@ type Branch<'a> = dyn FnMut(&[Tensor]) -> Vec<Tensor> + 'a;
 /// A function declared in a graph, to be called from it.
 #[derive(Clone, Debug)]
 pub struct FunctionRef {
+    /// The graph's, so that no other graph takes it for a function of its own.
+    owner: Weak<Mutex<Shared>>,
     symbol: Symbol,
+    effect: Effect,
     results: Vec<Shape>,
 }
 
@@ -42,7 +47,10 @@ impl CustomCall {
 impl Op {
     /// Whether the op itself must run even if its results are unused.
     pub fn has_side_effect(&self) -> bool {
-        matches!(self, Op::CustomCall { has_side_effect: true, .. })
+        matches!(
+            self,
+            Op::CustomCall { has_side_effect: true, .. } | Op::Call { effect: Effect(true), .. }
+        )
     }
 }
 
@@ -136,7 +144,7 @@ impl Graph {
         graph.record(Op::Case {}, &[index], regions, count)
     }
 
-    /// Declares a function; it sees its parameters only. The name is for readers of the text.
+    /// Declares a function; it sees its parameters only.
     #[track_caller]
     pub fn function(
         &self,
@@ -146,18 +154,30 @@ impl Graph {
         let graph = self.isolated();
         let tensors = graph.block_parameters(parameters);
         let results = body(&tensors);
-        let block = self.close_region(&graph, &results);
+        let mut block = self.close_region(&graph, &results);
+        block.prune();
+        let effect = Effect(block.has_side_effect());
         let returned = block.shapes_of(&block.results);
         let mut shared = self.shared();
         let name = format!("f{}", shared.functions.len());
         shared.functions.push(Arc::new(Function { name: name.clone(), block }));
-        FunctionRef { symbol: Symbol(name), results: returned }
+        let owner = Arc::downgrade(&self.inner.shared);
+        FunctionRef { owner, symbol: Symbol(name), effect, results: returned }
     }
 
     /// Calls a function declared in this graph.
     #[track_caller]
     pub fn call(&self, function: &FunctionRef, operands: &[&Tensor]) -> Vec<Tensor> {
-        let op = Op::Call { callee: function.symbol.clone(), results: function.results.clone() };
+        if !Weak::ptr_eq(&function.owner, &Arc::downgrade(&self.inner.shared)) {
+            let shapes = operands.iter().map(|tensor| tensor.shape().clone()).collect();
+            let mismatch = Mismatch::new("a function of this graph", "one of another graph");
+            self.fail("func.call", shapes, mismatch);
+        }
+        let op = Op::Call {
+            callee: function.symbol.clone(),
+            effect: function.effect,
+            results: function.results.clone(),
+        };
         self.record(op, operands, Vec::new(), function.results.len())
     }
 

@@ -1,6 +1,6 @@
 //! Comparisons by name, and sorting.
 
-use crate::{DType, Direction, Graph, Op, Shape, Tensor};
+use crate::{DType, DTypes, Direction, Graph, Op, Shape, Tensor};
 
 impl Tensor {
     /// Elementwise `self == rhs`.
@@ -48,6 +48,7 @@ impl Tensor {
     /// Elements in rising order along a dim; floats by total order, NaN last.
     #[track_caller]
     pub fn sort_rising(&self, dimension: i64) -> Tensor {
+        self.require(DTypes::ORDERED, "sort_rising");
         let results = self.graph.sort(&[self], dimension, true, |a, b| rises(&a[0], &b[0]));
         results[0].clone()
     }
@@ -55,6 +56,7 @@ impl Tensor {
     /// Positions, as `i32`, that put a dim in rising order; equal elements keep theirs.
     #[track_caller]
     pub fn argsort(&self, dimension: i64) -> Tensor {
+        self.require(DTypes::ORDERED, "argsort");
         let positions = self.graph.iota(self.shape().with_dtype(DType::I32), dimension);
         let results =
             self.graph.sort(&[self, &positions], dimension, true, |a, b| rises(&a[0], &b[0]));

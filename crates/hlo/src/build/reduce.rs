@@ -1,6 +1,6 @@
 //! Reductions, windows, and what is made of them.
 
-use crate::{DType, Graph, Literal, Number, Op, Pairs, Shape, Tensor};
+use crate::{DType, DTypes, Graph, Literal, Number, Op, Pairs, Shape, Tensor};
 
 impl Graph {
     /// Folds `dimensions` of several values of equal dims together. `body` takes the running and
@@ -111,22 +111,29 @@ impl Tensor {
     /// Greatest over dims; NaN if any is; the least value of the dtype over none.
     #[track_caller]
     pub fn max(&self, dimensions: impl Into<Vec<i64>>) -> Tensor {
+        self.require(DTypes::ORDERED, "max");
         self.reduce(&self.extreme_like(false), dimensions, |a, b| a.maximum(b))
     }
 
     /// Least over dims; NaN if any is; the greatest value of the dtype over none.
     #[track_caller]
     pub fn min(&self, dimensions: impl Into<Vec<i64>>) -> Tensor {
+        self.require(DTypes::ORDERED, "min");
         self.reduce(&self.extreme_like(true), dimensions, |a, b| a.minimum(b))
     }
 
-    /// Mean over dims, in the tensor's own dtype: the sum divided by the count.
+    /// Mean over dims: the sum divided by the count. Floats of less than 32 bits are summed in
+    /// `f32`, since neither the sum nor the count need fit in their own type.
     #[track_caller]
     pub fn mean(&self, dimensions: impl Into<Vec<i64>>) -> Tensor {
+        if self.dtype().is_float() && self.dtype().bits() < 32 {
+            return self.convert(DType::F32).mean(dimensions).convert(self.dtype());
+        }
         let dimensions = dimensions.into();
         let size =
             |&dim: &i64| usize::try_from(dim).ok().and_then(|dim| self.dims().get(dim)).copied();
-        let count: i64 = dimensions.iter().filter_map(size).product();
+        let sizes = dimensions.iter().filter_map(size);
+        let count = sizes.fold(1i128, |count, size| count.saturating_mul(size.into()));
         let sum = self.sum(dimensions);
         sum.divide(&sum.scalar_like(count))
     }
@@ -145,6 +152,7 @@ impl Tensor {
 
     #[track_caller]
     fn arg_extreme(&self, dimension: i64, least: bool) -> Tensor {
+        self.require(DTypes::ORDERED, if least { "argmin" } else { "argmax" });
         let positions = self.graph.iota(self.shape().with_dtype(DType::I32), dimension);
         let inits = [self.extreme_like(least), positions.scalar_like(0)];
         let results =
@@ -159,16 +167,18 @@ impl Tensor {
         results[1].clone()
     }
 
-    /// Whether any `pred` over dims is true.
+    /// Bitwise or over dims: of `pred`, whether any is true.
     #[track_caller]
     pub fn any(&self, dimensions: impl Into<Vec<i64>>) -> Tensor {
+        self.require(DTypes::BITS, "any");
         self.reduce(&self.scalar_like(0), dimensions, |a, b| a.or(b))
     }
 
-    /// Whether all `pred`s over dims are true.
+    /// Bitwise and over dims: of `pred`, whether all are true.
     #[track_caller]
     pub fn all(&self, dimensions: impl Into<Vec<i64>>) -> Tensor {
-        self.reduce(&self.scalar_like(1), dimensions, |a, b| a.and(b))
+        self.require(DTypes::BITS, "all");
+        self.reduce(&self.scalar_like(0).not(), dimensions, |a, b| a.and(b))
     }
 
     /// The greatest (or least) value of the element type, a scalar.
@@ -193,13 +203,16 @@ fn extreme(dtype: DType, greatest: bool) -> Option<Number> {
             let half = 1i128 << (dtype.bits() - 1);
             Number::from(if greatest { half - 1 } else { -half })
         }
-        // Types without infinities: their greatest finite value.
-        (Float, DType::F4E2M1FN) => Number::from(sign * 6.0),
-        (Float, DType::F8E4M3FN) => Number::from(sign * 448.0),
-        (Float, DType::F8E4M3FNUZ) => Number::from(sign * 240.0),
-        (Float, DType::F8E4M3B11FNUZ) => Number::from(sign * 30.0),
-        (Float, DType::F8E5M2FNUZ) => Number::from(sign * 57344.0),
         (Float, DType::F8E8M0FNU) => Number::from(2f64.powi(if greatest { 127 } else { -127 })),
+        // Types without infinities: their greatest finite value.
+        (
+            Float,
+            DType::F4E2M1FN
+            | DType::F8E4M3FN
+            | DType::F8E4M3FNUZ
+            | DType::F8E4M3B11FNUZ
+            | DType::F8E5M2FNUZ,
+        ) => Number::from(sign * dtype.greatest_finite()),
         (Float, _) => Number::from(sign * f64::INFINITY),
         (Complex | Nothing, _) => return None,
     })

@@ -15,28 +15,35 @@ impl Graph {
         stacked: &[&Tensor],
         body: impl FnOnce(&[Tensor], &[Tensor]) -> (Vec<Tensor>, Vec<Tensor>),
     ) -> (Vec<Tensor>, Vec<Tensor>) {
-        let Some(length) = self.scan_length(stacked) else { return (Vec::new(), Vec::new()) };
+        let length = self.scan_length(stacked);
         let graph = crate::graph::innermost(self, &[carries, stacked].concat());
         let step = graph.region();
         let counter = step.block_parameter(Shape::scalar(DType::I32));
-        let inner: Vec<Tensor> =
-            carries.iter().map(|c| step.block_parameter(c.shape().clone())).collect();
-        let slices: Vec<Tensor> = stacked.iter().map(|tensor| tensor.row(&counter)).collect();
+        // Loops where a closure would hide the line of model code.
+        let (mut inner, mut slices) = (Vec::new(), Vec::new());
+        for carry in carries {
+            inner.push(step.block_parameter(carry.shape().clone()));
+        }
+        for tensor in stacked {
+            slices.push(tensor.row(&counter));
+        }
         let (next, outputs) = body(&inner, &slices);
-        let stack_of =
-            |output: &Tensor| output.shape().with_dims([&[length], output.dims()].concat());
-        let stacks: Vec<Tensor> =
-            outputs.iter().map(|output| step.block_parameter(stack_of(output))).collect();
         let mut results = vec![counter.add(&counter.scalar_like(1))];
         results.extend(next);
-        results.extend(
-            stacks.iter().zip(&outputs).map(|(stack, output)| stack.with_row(output, &counter)),
-        );
+        let mut stacks = Vec::new();
+        for output in &outputs {
+            let shape = output.shape().with_dims([&[length], output.dims()].concat());
+            let stack = step.block_parameter(shape);
+            results.push(stack.with_row(output, &counter));
+            stacks.push(stack);
+        }
         let step = graph.close_region(&step, &results);
 
         let first = graph.index(0);
-        let empty: Vec<Tensor> =
-            stacks.iter().map(|stack| graph.full(stack.shape().clone(), 0)).collect();
+        let mut empty = Vec::new();
+        for stack in &stacks {
+            empty.push(graph.full(stack.shape().clone(), 0));
+        }
         let state: Vec<&Tensor> =
             [&first].into_iter().chain(carries.iter().copied()).chain(&empty).collect();
         let shapes: Vec<Shape> = state.iter().map(|tensor| tensor.shape().clone()).collect();
@@ -48,18 +55,22 @@ impl Graph {
         (last.split_off(1), stacks)
     }
 
-    /// The common size of dim 0.
+    /// The common size of dim 0, which an `i32` counts; or, after keeping an error, one to go on
+    /// with.
     #[track_caller]
-    fn scan_length(&self, stacked: &[&Tensor]) -> Option<i64> {
+    fn scan_length(&self, stacked: &[&Tensor]) -> i64 {
         let length = stacked.first().and_then(|tensor| tensor.dims().first()).copied();
         let equal = stacked.iter().all(|tensor| tensor.dims().first().copied() == length);
-        if length.is_none() || !equal {
-            let shapes: Vec<Shape> = stacked.iter().map(|tensor| tensor.shape().clone()).collect();
-            let mismatch = Mismatch::new("stacked inputs with equal dim 0", list(&shapes));
-            self.fail("scan", shapes, mismatch);
-            return None;
+        match length {
+            Some(length) if equal && length <= i32::MAX.into() => length,
+            _ => {
+                let shapes: Vec<Shape> =
+                    stacked.iter().map(|tensor| tensor.shape().clone()).collect();
+                let expected = "stacked inputs with equal dim 0, of at most 2^31 - 1";
+                self.fail("scan", shapes.clone(), Mismatch::new(expected, list(&shapes)));
+                1
+            }
         }
-        length
     }
 }
 
@@ -67,15 +78,15 @@ impl Tensor {
     /// The slice at `index` of dim 0, without that dim.
     #[track_caller]
     fn row(&self, index: &Tensor) -> Tensor {
-        if self.dims()[0] == 0 {
+        let Some((&length, rest)) = self.dims().split_first() else { return self.clone() };
+        if length == 0 {
             // A body that never runs still has to be typed, and there is nothing to slice.
-            return index.graph.full(self.shape().with_dims(&self.dims()[1..]), 0);
+            return index.graph.full(self.shape().with_dims(rest), 0);
         }
         let zero = index.scalar_like(0);
         let starts: Vec<&Tensor> =
             (0..self.rank()).map(|dim| if dim == 0 { index } else { &zero }).collect();
-        let sizes = [&[1], &self.dims()[1..]].concat();
-        self.dynamic_slice(&starts, sizes).reshape(&self.dims()[1..])
+        self.dynamic_slice(&starts, [&[1], rest].concat()).reshape(rest)
     }
 
     /// A copy with `row` as the slice at `index` of dim 0.

@@ -47,9 +47,15 @@ impl Number {
                     Err(refuse())
                 }
             }
-            (Class::Complex, Number::Int(i)) => Ok(Number::complex(i as f64, 0.0)),
-            (Class::Complex, Number::Float(bits)) => Ok(Number::Complex(bits, 0f64.to_bits())),
-            (Class::Complex, Number::Complex(..)) => Ok(self),
+            (Class::Complex, Number::Int(i)) => Number::complex(i as f64, 0.0).of_type(dtype),
+            (Class::Complex, Number::Float(bits)) => {
+                Number::Complex(bits, 0f64.to_bits()).of_type(dtype)
+            }
+            (Class::Complex, Number::Complex(re, im)) => {
+                let part = dtype.real();
+                let held = [re, im].into_iter().all(|bits| holds(part, f64::from_bits(bits)));
+                if held { Ok(self) } else { Err(refuse()) }
+            }
             (Class::Signed | Class::Unsigned | Class::Pred, Number::Float(bits)) => {
                 let value = f64::from_bits(bits);
                 if value.fract() != 0.0 || value.abs() > 2f64.powi(64) {
@@ -69,13 +75,16 @@ impl Number {
     }
 }
 
-/// Whether a float type has something near `value`: all but two have zero, both signs and NaN.
+/// Whether a float type has something near `value`: all but two have zero, both signs and NaN; a
+/// finite value must not be beyond the greatest finite one.
 fn holds(dtype: DType, value: f64) -> bool {
-    match dtype {
-        DType::F8E8M0FNU => value > 0.0 || value.is_nan(),
-        DType::F4E2M1FN => !value.is_nan(),
-        _ => true,
-    }
+    let within = !value.is_finite() || value.abs() <= dtype.greatest_finite();
+    within
+        && match dtype {
+            DType::F8E8M0FNU => value > 0.0 || value.is_nan(),
+            DType::F4E2M1FN => !value.is_nan(),
+            _ => true,
+        }
 }
 
 impl fmt::Display for Number {

@@ -39,7 +39,7 @@ pub(super) fn push_element(text: &mut String, dtype: DType, bytes: &[u8]) {
         ),
         DType::C128 => Number::Complex(bits as u64, (bits >> 64) as u64),
         _ if dtype.is_float() => {
-            let _ = write!(text, "0x{bits:02X}");
+            let _ = write!(text, "0x{:02X}", bits & ((1 << dtype.bits()) - 1));
             return;
         }
         _ if dtype.class() == Class::Signed => {

@@ -21,6 +21,8 @@ fn ensure_groups(groups: &ReplicaGroups) -> Result<(), Mismatch> {
 }
 
 fn ensure_channel(channel: &Option<Channel>, global_ids: &Unit) -> Result<(), Mismatch> {
+    let positive = channel.is_none_or(|channel| channel.0 >= 1);
+    ensure(positive, "a channel from 1", format!("{channel:?}"))?;
     ensure(
         !global_ids.0 || channel.is_some(),
         "a channel when ids are global device ids",
@@ -96,10 +98,11 @@ pub(crate) fn all_to_all(
     concat_dim: &i64,
     count: &i64,
     groups: &ReplicaGroups,
-    _: &Option<Channel>,
+    channel: &Option<Channel>,
 ) -> Inferred {
     let [operand] = operands(inputs)?;
     ensure_groups(groups)?;
+    ensure_channel(channel, &Unit(false))?;
     ensure(
         *count == groups.size() as i64,
         format!("a split count of {}, the group size", groups.size()),
@@ -115,9 +118,10 @@ pub(crate) fn all_to_all(
 pub(crate) fn collective_permute(
     inputs: &Inputs<'_>,
     pairs: &Pairs,
-    _: &Option<Channel>,
+    channel: &Option<Channel>,
 ) -> Inferred {
     let [operand] = operands(inputs)?;
+    ensure_channel(channel, &Unit(false))?;
     let distinct = |ids: Vec<i64>| {
         let mut sorted = ids.clone();
         sorted.sort_unstable();

@@ -155,7 +155,7 @@ fn ensure_groups(
         feature_groups >= 1 && batch_groups >= 1 && (feature_groups == 1 || batch_groups == 1);
     ensure(valid, "group counts of at least 1, one of them 1", &counts)?;
     ensure(
-        in_features == kernel_in * feature_groups,
+        kernel_in.checked_mul(feature_groups) == Some(in_features),
         format!("{in_features} input channels / {feature_groups} groups in the kernel"),
         kernel_in,
     )?;

@@ -3,7 +3,7 @@
 use super::{ensure, operands, shapes};
 use crate::{
     DType, Dictionary, RngAlgorithm, Shape, Symbol,
-    attribute::{Aliases, RowMajor},
+    attribute::{Aliases, Effect, RowMajor},
     error::Mismatch,
     op::{Inferred, Inputs, RegionType},
 };
@@ -63,7 +63,7 @@ pub(crate) fn identity(inputs: &Inputs<'_>) -> Inferred {
     Ok(inputs.operands.to_vec())
 }
 
-pub(crate) fn declared(_: &Inputs<'_>, _: &Symbol, results: &[Shape]) -> Inferred {
+pub(crate) fn declared(_: &Inputs<'_>, _: &Symbol, _: &Effect, results: &[Shape]) -> Inferred {
     Ok(results.to_vec())
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn custom_call(
     inputs: &Inputs<'_>,
     target: &str,
     _has_side_effect: &bool,
-    _config: &Dictionary,
+    config: &Dictionary,
     _api_version: &i32,
     _operand_layouts: &RowMajor,
     _result_layouts: &RowMajor,
@@ -80,6 +80,9 @@ pub(crate) fn custom_call(
     results: &[Shape],
 ) -> Inferred {
     ensure(!target.is_empty(), "the name of a call target", "an empty name")?;
+    ensure(config.names_are_given(), "attributes with names", "an empty name")?;
+    let tuples = results.iter().any(|shape| shape.dtype == DType::Tuple);
+    ensure(!tuples || results.len() == 1, "one tuple, or results without", shapes(results))?;
     for &(result, operand) in &aliases.pairs {
         let pair = (results.get(result as usize), inputs.operands.get(operand as usize));
         let fits = matches!(pair, (Some(r), Some(o)) if r == o);

@@ -100,6 +100,8 @@ pub(crate) fn bitcast_convert(inputs: &Inputs<'_>, dtype: &DType) -> Inferred {
         "both types complex or neither",
         format!("{operand} to {dtype}"),
     )?;
+    let same_width = !complex(*dtype) || from == to;
+    ensure(same_width, "complex types of one width", format!("{operand} to {dtype}"))?;
     let mut dims = operand.dims.clone();
     if from > to {
         ensure(from % to == 0, format!("a type whose bits divide {from}"), dtype)?;

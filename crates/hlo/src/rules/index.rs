@@ -101,6 +101,12 @@ fn ensure_batching(
     )
 }
 
+/// StableHLO's verifier wants these lists in order.
+fn ensure_rising(name: &str, dims: &[i64]) -> Result<(), Mismatch> {
+    let rising = dims.windows(2).all(|pair| pair[0] < pair[1]);
+    ensure(rising, format!("rising {name}"), format!("{dims:?}"))
+}
+
 /// Distributes `window` over the dims `window_dims` of a result and `batch` over the others.
 fn interleave(window_dims: &[i64], window: &[i64], batch: &[i64]) -> Result<Vec<i64>, Mismatch> {
     let rank = window.len() + batch.len();
@@ -123,6 +129,8 @@ pub(crate) fn gather(
     _sorted: &bool,
 ) -> Inferred {
     let [operand, indices] = operands(inputs)?;
+    ensure_rising("collapsed slice dims", &dims.collapsed_slice_dims)?;
+    ensure_rising("operand batching dims", &dims.operand_batching_dims)?;
     ensure_distinct_dims(&dims.start_index_map, operand)?;
     let batch = index_batch_dims(indices, dims.index_vector_dim, dims.start_index_map.len())?;
     ensure_slice_sizes(slice_sizes, operand)?;
@@ -159,6 +167,11 @@ pub(crate) fn scatter(
     let (values, indices, updates) =
         (&inputs.operands[..n], &inputs.operands[n], &inputs.operands[n + 1..]);
     let input = &values[0];
+    ensure_rising("inserted window dims", &dims.inserted_window_dims)?;
+    ensure_rising("input batching dims", &dims.input_batching_dims)?;
+    let indexed = &dims.scatter_dims_to_operand_dims;
+    let free = indexed.iter().all(|dim| !dims.input_batching_dims.contains(dim));
+    ensure(free, "scatter dims without batching dims", format!("{indexed:?}"))?;
     ensure_distinct_dims(&dims.scatter_dims_to_operand_dims, input)?;
     let batch =
         index_batch_dims(indices, dims.index_vector_dim, dims.scatter_dims_to_operand_dims.len())?;

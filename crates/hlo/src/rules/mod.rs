@@ -22,9 +22,15 @@ fn ensure(holds: bool, expected: impl Into<String>, found: impl fmt::Display) ->
 /// The first operand's element type is one that the row allows.
 pub(crate) fn check_dtype(inputs: &Inputs<'_>, dtypes: DTypes) -> Check {
     match inputs.operands.first() {
-        Some(shape) => ensure(dtypes.contains(shape.dtype), dtypes.to_string(), shape),
-        None => Ok(()),
+        Some(shape) => ensure(dtypes.contains(shape.dtype), dtypes.to_string(), shape)?,
+        None => return Ok(()),
     }
+    // Rules compare the other operands with the first, or know their types; only tuples and tokens
+    // would pass unseen.
+    inputs.operands.iter().try_for_each(|shape| {
+        let fits = shape.dtype.bits() > 0 || dtypes.contains(shape.dtype);
+        ensure(fits, "operands with elements", shape)
+    })
 }
 
 /// The operands, if there are exactly `N`.

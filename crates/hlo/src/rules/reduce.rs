@@ -62,13 +62,15 @@ impl WindowDim {
             "window sizes, strides and dilations of at least 1",
             format!("{least:?}"),
         )?;
-        let dilated =
-            |n: i64, by: i64| if n == 0 { 0 } else { (n - 1).saturating_mul(by).saturating_add(1) };
-        let (low, high) = self.padding;
-        let base = dilated(dim, self.base_dilation).saturating_add(low).saturating_add(high);
+        // In 128 bits, since each number may be near the end of 64.
+        let wide = i128::from;
+        let dilated = |n: i64, by: i64| if n == 0 { 0 } else { wide(n - 1) * wide(by) + 1 };
+        let base = dilated(dim, self.base_dilation) + wide(self.padding.0) + wide(self.padding.1);
         ensure(base >= 0, "padding that leaves the dim at least 0", base)?;
         let window = dilated(self.size, self.window_dilation);
-        Ok(if base < window { 0 } else { (base - window) / self.stride + 1 })
+        let positions = if base < window { 0 } else { (base - window) / wide(self.stride) + 1 };
+        i64::try_from(positions)
+            .map_err(|_| Mismatch::new("positions that fit in an i64", positions.to_string()))
     }
 }
 

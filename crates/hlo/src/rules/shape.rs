@@ -106,7 +106,8 @@ pub(crate) fn slice(
             format!("{}..{}", start[i], limit[i]),
         )?;
         ensure(strides[i] >= 1, "strides of at least 1", strides[i])?;
-        dims.push((limit[i] - start[i] + strides[i] - 1) / strides[i]);
+        let length = limit[i] - start[i];
+        dims.push(if length == 0 { 0 } else { (length - 1) / strides[i] + 1 });
     }
     Ok(vec![operand.with_dims(dims)])
 }
@@ -126,9 +127,13 @@ pub(crate) fn pad(inputs: &Inputs<'_>, low: &[i64], high: &[i64], interior: &[i6
     let mut dims = Vec::with_capacity(operand.rank());
     for (i, &dim) in operand.dims.iter().enumerate() {
         ensure(interior[i] >= 0, "interior padding of at least 0", interior[i])?;
-        let gaps = (dim - 1).max(0).saturating_mul(interior[i]);
-        let padded = dim.saturating_add(gaps).saturating_add(low[i]).saturating_add(high[i]);
-        ensure(padded >= 0, format!("padding that leaves dim {i} at least 0"), padded)?;
+        // In 128 bits, since opposite paddings may each be near the end of 64.
+        let wide = i128::from;
+        let gaps = wide((dim - 1).max(0)) * wide(interior[i]);
+        let padded = wide(dim) + gaps + wide(low[i]) + wide(high[i]);
+        let fits = i64::try_from(padded).ok().filter(|&padded| padded >= 0);
+        ensure(fits.is_some(), format!("padding that leaves dim {i} at least 0"), padded)?;
+        let padded = fits.unwrap_or(0);
         dims.push(padded);
     }
     Ok(vec![operand.with_dims(dims)])

@@ -1,6 +1,6 @@
 //! Functions made of several ops: softmax, and the activations that models use.
 
-use rectiflow_hlo::{DType, Tensor};
+use rectiflow_hlo::{DType, Shape, Tensor};
 
 use super::{
     super::array::{indices, offset, small},
@@ -15,7 +15,21 @@ pub(super) fn cases() -> Vec<Case> {
         cases.extend((0..3).map(|dimension| softmax(dtype, scale, dimension)));
     }
     cases.push(softmax(DType::BF16, 1.0, 2));
+    cases.push(mean_of_many());
     cases
+}
+
+/// More elements than `f16` can count: neither the count nor the sum may be taken in it.
+fn mean_of_many() -> Case {
+    const COUNT: i64 = 500_000;
+    let quarter = |dims: Vec<i64>| {
+        let shape = Shape::new(DType::F16, dims);
+        let count = shape.element_count().unwrap_or(0) as usize;
+        Value::from_reals(shape, &vec![0.25; count])
+    };
+    let (name, inputs) = ("mean of more elements than f16 counts", vec![quarter(vec![COUNT])]);
+    let mean = |_: &_, x: &[Tensor]| vec![x[0].mean([0])];
+    Case::new("stablehlo.reduce", name, inputs, mean, vec![quarter(vec![])])
 }
 
 fn softmax(dtype: DType, scale: f64, dimension: usize) -> Case {
