@@ -134,17 +134,31 @@ unsafe impl Send for AliasFulfiller {}
 unsafe impl Sync for AliasFulfiller {}
 
 impl AliasFulfiller {
-    /// Makes the alias stand for `buffer`.
+    /// Makes the alias stand for `buffer`, whose memory it takes over. A buffer
+    /// that is computed from the alias will never be ready.
+    ///
+    /// ```compile_fail,E0382
+    /// # use rectiflow_pjrt::{AliasFulfiller, Buffer, Result};
+    /// fn fulfill(fulfiller: AliasFulfiller, array: Buffer) -> Result<Vec<u8>> {
+    ///     fulfiller.fulfill(array)?;
+    ///     array.to_bytes() // the alias owns the memory now
+    /// }
+    /// ```
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` if shape or client differ; the alias fails then, too.
-    pub fn fulfill(mut self, buffer: &Buffer) -> Result<()> {
+    /// `INVALID_ARGUMENT` if shape or client differ, or the buffer is the alias
+    /// itself or a copy of it; the alias fails then, too.
+    pub fn fulfill(mut self, buffer: Buffer) -> Result<()> {
+        // No other buffer shares this allocation, which is held here.
+        if Arc::ptr_eq(&buffer.shape, &self.shape) {
+            return Err(Error::invalid("an alias cannot stand for itself or its copy"));
+        }
         let same_client = Arc::ptr_eq(&buffer.client, &self.client);
         if !same_client || *buffer.shape != *self.shape {
             let message = format!("an alias of {} cannot stand for {}", self.shape, buffer.shape);
             return Err(Error::invalid(message));
         }
-        self.finish(Ok(buffer))
+        self.finish(Ok(&buffer))
     }
 
     /// Makes the alias fail.

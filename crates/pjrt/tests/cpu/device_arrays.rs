@@ -2,7 +2,7 @@
 
 use rectiflow_pjrt::{ElementType, Error, ErrorCode, Result};
 
-use crate::{client, double, skipped};
+use crate::{client, compile, double, skipped};
 
 #[test]
 fn sizes_on_the_device() -> Result<()> {
@@ -35,7 +35,7 @@ fn aliases_become_what_they_are_told() -> Result<()> {
     let outputs = double().execute(&[&alias])?;
     assert!(!outputs[0].ready()?.is_ready()?, "nothing was fulfilled yet");
     let x = client().buffer_from_slice(&[2f32; 8], &[8])?;
-    fulfiller.fulfill(&x)?;
+    fulfiller.fulfill(x)?;
     assert_eq!(outputs[0].to_vec::<f32>()?, [4.0; 8]);
     Ok(())
 }
@@ -58,9 +58,35 @@ fn aliases_fail() -> Result<()> {
     let (mismatched, fulfiller) = alias()?;
     let wrong = client().buffer_from_slice(&[1f32], &[1])?;
     assert_eq!(
-        fulfiller.fulfill(&wrong).unwrap_err().to_string(),
+        fulfiller.fulfill(wrong).unwrap_err().to_string(),
         "an alias of f32[8] cannot stand for f32[1]"
     );
     assert!(mismatched.to_vec::<f32>().is_err());
+    let (itself, fulfiller) = alias()?;
+    let text = fulfiller.fulfill(itself).unwrap_err().to_string();
+    assert_eq!(text, "an alias cannot stand for itself or its copy");
+    Ok(())
+}
+
+/// Plugins move the memory of the array into the alias, which may then give it
+/// away: nothing else may refer to it.
+#[test]
+fn a_fulfilled_alias_owns_the_array() -> Result<()> {
+    let memory = client().default_device()?.default_memory()?;
+    let (alias, fulfiller) = match client().alias_buffer(ElementType::F32, &[1024], &memory) {
+        Err(error) if error.is_unimplemented() => {
+            skipped("a_fulfilled_alias_owns_the_array", error);
+            return Ok(());
+        }
+        other => other?,
+    };
+    let in_place = compile(
+        "(%x: tensor<1024xf32> {tf.aliasing_output = 0 : i32}) -> tensor<1024xf32>",
+        "%0 = stablehlo.add %x, %x : tensor<1024xf32> return %0 : tensor<1024xf32>",
+    );
+    let x = client().buffer_from_slice(&[1f32; 1024], &[1024])?;
+    fulfiller.fulfill(x)?;
+    let y = in_place.execute_donating([alias.into()])?.remove(0);
+    assert_eq!(y.to_vec::<f32>()?, [2.0; 1024]);
     Ok(())
 }
