@@ -35,7 +35,6 @@ fn numbers_that_the_type_has_nothing_near_are_refused() {
         (DType::F4E2M1FN, f64::NAN),
         (DType::F4E2M1FN, 7.0),
         (DType::F16, 65505.0),
-        (DType::C64, 1e39),
         (DType::I8, 128.0),
         (DType::I8, 0.5),
         (DType::U4, -1.0),
