@@ -52,8 +52,10 @@ impl Plugin {
     /// processes, until all of them have arrived.
     ///
     /// # Errors
-    /// Those of `PJRT_Client_Create`, among them refused options.
+    /// Those of `PJRT_Client_Create`, among them refused options, and
+    /// `INVALID_ARGUMENT` for a count out of range.
     pub fn client(&self, options: &ClientOptions) -> Result<Client> {
+        options.check()?;
         let values = c_values(&options.values);
         let callbacks = options.store.clone().map(|store| Box::new(Callbacks::new(store)));
         // SAFETY: `values` outlives the call; the callbacks' box is kept by the
@@ -213,6 +215,13 @@ impl Client {
             .ok_or_else(|| {
                 Error::invalid(format!("no assignment of {replicas} x {partitions} devices"))
             })?;
+        let n_devices = self.devices()?.len();
+        if slots > n_devices {
+            return Err(Error::invalid(format!(
+                "{replicas} replicas of {partitions} partitions need {slots} devices, \
+                 found {n_devices}"
+            )));
+        }
         let mut ids = vec![0i32; slots];
         // SAFETY: `raw` is live, `ids` holds as many slots as are stated.
         unsafe {

@@ -7,7 +7,8 @@ use rectiflow_pjrt_sys as sys;
 use crate::api::{Padded, function};
 use crate::client::{Client, non_null};
 use crate::compile_options::CompileOptions;
-use crate::device_description::Owner;
+use crate::device::Device;
+use crate::device_description::{DeviceDescription, Owner};
 use crate::error::{Error, Result};
 use crate::executable::Executable;
 use crate::flags;
@@ -25,7 +26,8 @@ impl Client {
     /// unknown XLA flag comes with the flags it may have meant.
     pub fn compile(&self, program: &Program, options: &CompileOptions) -> Result<LoadedExecutable> {
         let _span = tracing::debug_span!("compile", bytes = program.code.len()).entered();
-        let encoded = options.to_proto()?;
+        let encoded = self.encode(options)?;
+        options.check_propagation(program)?;
         let mut c_program = c_program(program);
         // SAFETY: program and options outlive the call.
         let args = unsafe {
@@ -56,7 +58,7 @@ impl Client {
         if executable.plugin().api().address() != self.api().address() {
             return Err(Error::invalid("the executable was compiled by another plugin"));
         }
-        let encoded = options.to_proto()?;
+        let encoded = self.encode(options)?;
         // SAFETY: executable and options outlive the call.
         let args = unsafe {
             self.api().get(function!(PJRT_Client_Load), |args| {
@@ -94,7 +96,14 @@ impl Client {
         serialized: &[u8],
         options: &CompileOptions,
     ) -> Result<LoadedExecutable> {
-        self.deserialize_raw(serialized, Some(&options.to_proto()?))
+        self.deserialize_raw(serialized, Some(&self.encode(options)?))
+    }
+
+    /// The options in the plugin's form, if this client has the devices for them.
+    fn encode(&self, options: &CompileOptions) -> Result<Vec<u8>> {
+        let encoded = options.to_proto()?;
+        options.check_devices(|| self.devices()?.iter().map(Device::id).collect())?;
+        Ok(encoded)
     }
 
     fn deserialize_raw(
@@ -139,6 +148,9 @@ impl Plugin {
             return Err(Error::invalid("the topology belongs to another plugin"));
         }
         let encoded = options.to_proto()?;
+        options
+            .check_devices(|| topology.devices()?.iter().map(DeviceDescription::id).collect())?;
+        options.check_propagation(program)?;
         let mut c_program = c_program(program);
         // SAFETY: topology, program and options outlive the call.
         let args = unsafe {

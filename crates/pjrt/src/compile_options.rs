@@ -1,10 +1,11 @@
 //! Options of a compile.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use prost::Message;
 
 use crate::error::{Error, Result};
+use crate::program::Program;
 use crate::proto;
 
 /// How to compile a [`Program`](crate::Program): for one device unless told
@@ -57,8 +58,8 @@ impl CompileOptions {
         self
     }
 
-    /// Device ids, one row of partitions per replica; the platform's default
-    /// order if not given.
+    /// Device ids, one row of partitions per replica and each at most once; the
+    /// platform's default order if not given.
     pub fn device_assignment(mut self, rows: Vec<Vec<i64>>) -> Self {
         self.assignment = Some(rows);
         self
@@ -85,7 +86,11 @@ impl CompileOptions {
     }
 
     /// Lets the partitioner choose shardings of parameters and of outputs that
-    /// have none: one flag each, or a single flag for all.
+    /// have none: one flag each, or a single flag for all. An empty list is no.
+    ///
+    /// Compilers end the process over any other number of flags. A compile counts
+    /// the parameters and outputs of StableHLO text and of an HLO proto, and
+    /// refuses it; for bytecode of MLIR the right number is the caller's to give.
     pub fn propagate_shardings(mut self, parameters: Vec<bool>, outputs: Vec<bool>) -> Self {
         self.propagate_to_parameters = parameters;
         self.propagate_to_outputs = outputs;
@@ -107,8 +112,9 @@ impl CompileOptions {
     /// The options as `CompileOptionsProto`: equal options give equal bytes.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` if a count is 0 or the assignment does not have one
-    /// row of `partitions` ids per replica.
+    /// `INVALID_ARGUMENT` if a count is 0, or the assignment does not have one
+    /// row of `partitions` ids per replica, or has an id that is negative or occurs
+    /// twice.
     pub fn to_proto(&self) -> Result<Vec<u8>> {
         let (replicas, partitions) = (self.replicas, self.partitions);
         let limit = i32::MAX as usize;
@@ -141,6 +147,52 @@ impl CompileOptions {
         Ok(options.encode_to_vec())
     }
 
+    /// Refuses more devices than there are, over which plugins end the process or
+    /// search for very long. One device needs no check, and asks for no ids.
+    pub(crate) fn check_devices(&self, ids: impl FnOnce() -> Result<Vec<i32>>) -> Result<()> {
+        let slots = self.replicas.saturating_mul(self.partitions);
+        if slots == 1 && self.assignment.is_none() {
+            return Ok(());
+        }
+        let ids: BTreeSet<i64> = match ids() {
+            Ok(ids) => ids.into_iter().map(i64::from).collect(),
+            Err(error) if error.is_unimplemented() => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        if slots > ids.len() {
+            return Err(Error::invalid(format!(
+                "{} replicas of {} partitions need {slots} devices, found {}",
+                self.replicas,
+                self.partitions,
+                ids.len()
+            )));
+        }
+        let assigned = self.assignment.iter().flatten().flatten();
+        match assigned.copied().find(|id| !ids.contains(id)) {
+            Some(id) => Err(Error::invalid(format!("there is no device {id} among {ids:?}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a number of flags that is neither 1 nor that of what they are for.
+    pub(crate) fn check_propagation(&self, program: &Program) -> Result<()> {
+        let lists = [&self.propagate_to_parameters, &self.propagate_to_outputs];
+        if lists.iter().all(|list| list.len() <= 1) {
+            return Ok(());
+        }
+        let Some(counts) = program.counts() else { return Ok(()) };
+        let named = lists.into_iter().zip(counts).zip(["parameters", "outputs"]);
+        for ((list, n), what) in named {
+            if list.len() > 1 && list.len() != n {
+                return Err(Error::invalid(format!(
+                    "sharding is propagated to {what} by 1 flag or {n}, found {}",
+                    list.len()
+                )));
+            }
+        }
+        Ok(())
+    }
+
     fn assignment_proto(&self) -> Result<Option<proto::DeviceAssignment>> {
         let Some(rows) = &self.assignment else { return Ok(None) };
         let fits =
@@ -152,6 +204,18 @@ impl CompileOptions {
                 self.partitions,
                 rows.iter().map(Vec::len).collect::<Vec<_>>()
             )));
+        }
+        let mut seen = BTreeSet::new();
+        for id in rows.iter().flatten() {
+            if i32::try_from(*id).is_err() || *id < 0 {
+                return Err(Error::invalid(format!(
+                    "a device id is between 0 and {}, found {id}",
+                    i32::MAX
+                )));
+            }
+            if !seen.insert(*id) {
+                return Err(Error::invalid(format!("the assignment has device {id} twice")));
+            }
         }
         // The message stores columns: for each partition its id in every replica.
         let column = |p: usize| proto::ComputationDevice {

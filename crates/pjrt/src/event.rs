@@ -12,6 +12,7 @@ use std::task::{Context, Poll, Waker};
 use rectiflow_pjrt_sys as sys;
 
 use crate::api::{Api, Padded, function};
+use crate::caught::caught;
 use crate::client::ClientRef;
 use crate::error::{Error, Result};
 
@@ -127,10 +128,12 @@ where
         // SAFETY: the callback owns the error it is given.
         Some(error) => Err(unsafe { api.take_error(what, error) }),
     };
-    // A panic must not unwind into the plugin.
-    let run = std::panic::AssertUnwindSafe(|| callback(outcome));
-    if std::panic::catch_unwind(run).is_err() {
-        tracing::error!(what, "a completion callback panicked");
+    let run = || {
+        callback(outcome);
+        Ok(())
+    };
+    if let Err(panic) = caught("a completion callback", run) {
+        tracing::error!(what, %panic);
     }
 }
 

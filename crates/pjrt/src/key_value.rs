@@ -121,10 +121,7 @@ unsafe fn store<'a>(user_arg: *mut c_void) -> &'a dyn KeyValueStore {
 
 /// A panic must not unwind into the plugin.
 fn caught<T>(run: impl FnOnce() -> Result<T>) -> Result<T> {
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).unwrap_or_else(|panic| {
-        let message = format!("the key-value store panicked: {}", crate::ffi::panic_text(&*panic));
-        Err(Error::with_code(ErrorCode::Internal, message))
-    })
+    crate::caught::caught("the key-value store", run)
 }
 
 /// Bytes in front of a lent value that hold its length: the deleter is given

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::error::{Error, Result};
 use crate::key_value::KeyValueStore;
 use crate::value::{NamedValue, Value};
 
@@ -22,7 +23,7 @@ impl ClientOptions {
         Self::default()
     }
 
-    /// Number of devices a CPU plugin simulates.
+    /// Number of devices a CPU plugin simulates, at most 4096.
     pub fn cpu_device_count(self, n: i64) -> Self {
         self.option("cpu_device_count", n)
     }
@@ -59,6 +60,26 @@ impl ClientOptions {
         self.values.retain(|(existing, _)| *existing != name);
         self.values.push((name, value.into()));
         self
+    }
+
+    /// Refuses what plugins do not check: a count that their allocations cannot
+    /// hold ends the process.
+    pub(crate) fn check(&self) -> Result<()> {
+        for (name, value) in &self.values {
+            let &Value::Int(n) = value else { continue };
+            let (least, most) = match name.as_str() {
+                "cpu_device_count" => (0, 4096),
+                "num_nodes" => (1, i64::from(i32::MAX)),
+                "node_id" => (0, i64::from(i32::MAX)),
+                _ => continue,
+            };
+            if !(least..=most).contains(&n) {
+                return Err(Error::invalid(format!(
+                    "option {name} is between {least} and {most}, found {n}"
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// Where the processes of one job find each other.

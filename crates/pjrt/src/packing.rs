@@ -14,7 +14,10 @@ use crate::error::{Error, Result};
 /// `packed` is not `len` elements long.
 pub fn unpack(packed: &[u8], element_type: ElementType, len: usize) -> Result<Vec<u8>> {
     let bits = packed_bits(element_type)?;
-    let needed = (len * bits).div_ceil(8);
+    let needed = len
+        .checked_mul(bits)
+        .ok_or_else(|| Error::invalid(format!("{len} elements of {element_type} are too many")))?
+        .div_ceil(8);
     if packed.len() != needed {
         return Err(Error::invalid(format!(
             "{len} packed elements of {element_type} take {needed} bytes, found {}",

@@ -1,9 +1,10 @@
 //! Loading a plugin.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rectiflow_pjrt_sys as sys;
 
@@ -27,6 +28,8 @@ struct Inner {
     extensions: Vec<Located>,
     /// Flag names found in the library, read only to explain an unknown flag.
     flag_names: OnceLock<Vec<String>>,
+    /// Names of the FFI handlers registered so far.
+    ffi_names: Mutex<BTreeSet<String>>,
 }
 
 /// The last version that moved entries of the function table. Since then it has
@@ -81,7 +84,18 @@ impl Plugin {
         let version = (header.major, header.minor);
         tracing::debug!(path = %path.display(), ?version, "loaded plugin");
         let path = path.to_owned();
-        Ok(Plugin(Arc::new(Inner { api, path, version, extensions, flag_names: OnceLock::new() })))
+        Ok(Plugin(Arc::new(Inner {
+            api,
+            path,
+            version,
+            extensions,
+            flag_names: OnceLock::new(),
+            ffi_names: Mutex::default(),
+        })))
+    }
+
+    pub(crate) fn ffi_names(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.0.ffi_names.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Where the plugin was loaded from.

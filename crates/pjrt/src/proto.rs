@@ -90,6 +90,8 @@ pub(crate) struct HloModule {
 pub(crate) struct ProgramShape {
     #[prost(message, repeated, tag = "1")]
     pub(crate) parameters: Vec<ArrayShape>,
+    #[prost(message, optional, tag = "2")]
+    pub(crate) result: Option<ArrayShape>,
 }
 
 #[derive(Clone, PartialEq, prost::Message)]
@@ -98,6 +100,9 @@ pub(crate) struct ArrayShape {
     pub(crate) element_type: i32,
     #[prost(int64, repeated, tag = "3")]
     pub(crate) dims: Vec<i64>,
+    /// What a tuple consists of.
+    #[prost(message, repeated, tag = "4")]
+    pub(crate) tuple: Vec<ArrayShape>,
     #[prost(bool, repeated, tag = "6")]
     pub(crate) is_dynamic: Vec<bool>,
 }

@@ -10,9 +10,10 @@ use rectiflow_pjrt_sys as sys;
 
 use crate::api::{Padded, function};
 use crate::buffer::Buffer;
+use crate::caught::caught;
 use crate::client::non_null;
 use crate::element_type::HostElement;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::event::Event;
 use crate::host_array::check_len;
 use crate::keep::LeakUnlessRun;
@@ -102,9 +103,13 @@ impl Buffer {
         let dst = LeakUnlessRun::new(dst);
         let element_type = self.element_type();
         event.on_ready(move |outcome| {
-            let mut dst = dst.into_inner();
-            sign_extend((*dst).as_mut(), element_type);
-            completed.complete(outcome.map(|()| *dst));
+            // `as_mut` is the caller's code: should it panic, whoever waits must still be told.
+            let filled = caught("the memory read into", || {
+                let mut dst = dst.into_inner();
+                sign_extend((*dst).as_mut(), element_type);
+                Ok(*dst)
+            });
+            completed.complete(outcome.and(filled));
         })?;
         event.detach();
         Ok(HostRead { shared })
@@ -162,12 +167,14 @@ struct Shared<O> {
 
 struct State<O> {
     outcome: Option<Result<O>>,
+    /// The outcome was handed out; there is no second one.
+    taken: bool,
     waker: Option<Waker>,
 }
 
 impl<O> Default for Shared<O> {
     fn default() -> Self {
-        let state = Mutex::new(State { outcome: None, waker: None });
+        let state = Mutex::new(State { outcome: None, taken: false, waker: None });
         Shared { state, completed: Condvar::new() }
     }
 }
@@ -189,16 +196,29 @@ impl<O> Shared<O> {
     }
 }
 
+impl<O> State<O> {
+    /// The outcome, once; after that an error.
+    fn take(&mut self) -> Option<Result<O>> {
+        if self.taken {
+            let message = "the memory of this read was already handed out";
+            return Some(Err(Error::with_code(ErrorCode::FailedPrecondition, message)));
+        }
+        let outcome = self.outcome.take();
+        self.taken = outcome.is_some();
+        outcome
+    }
+}
+
 impl<O> HostRead<O> {
     /// Blocks until the copy is finished and returns the memory.
     ///
     /// # Errors
     /// The failure of the copy, or of the work that produces the array; the
-    /// memory is dropped then.
+    /// memory is dropped then. `FAILED_PRECONDITION` after the future was ready.
     pub fn wait(self) -> Result<O> {
         let mut state = self.shared.lock();
         loop {
-            if let Some(outcome) = state.outcome.take() {
+            if let Some(outcome) = state.take() {
                 return outcome;
             }
             state = self.shared.completed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -211,7 +231,7 @@ impl<O> Future for HostRead<O> {
 
     fn poll(self: Pin<&mut Self>, ctx: &mut Context<'_>) -> Poll<Self::Output> {
         let mut state = self.shared.lock();
-        match state.outcome.take() {
+        match state.take() {
             Some(outcome) => Poll::Ready(outcome),
             None => {
                 state.waker = Some(ctx.waker().clone());

@@ -9,7 +9,7 @@ use rectiflow_pjrt_sys as sys;
 use crate::api::{Api, function, slice, string};
 use crate::client::{ClientRef, non_null, non_null_list};
 use crate::device_description::{DeviceDescription, Owner};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::event::log_failed;
 use crate::plugin::Plugin;
 use crate::value::{NamedValue, c_values, read_values};
@@ -50,8 +50,11 @@ impl Plugin {
     ///
     /// # Errors
     /// Those of `PJRT_TopologyDescription_Create`: an unknown name, or a plugin
-    /// that knows only the hardware it runs on.
+    /// that knows only the hardware it runs on. `INVALID_ARGUMENT` for a name of
+    /// the form `kind:2x2` with an extent that is not positive, or more than a
+    /// million devices.
     pub fn topology(&self, name: &str, options: &[NamedValue]) -> Result<Topology> {
+        check_extents(name)?;
         let values = c_values(options);
         // SAFETY: the name and the values outlive the call.
         let args = unsafe {
@@ -86,6 +89,30 @@ impl Plugin {
         Ok(Topology { raw, owner: Owner::Topology(inner) })
     }
 }
+
+/// Plugins divide by an extent of 0, which ends the process, and describe any
+/// number of devices until the memory is full. Other names are theirs to judge.
+fn check_extents(name: &str) -> Result<()> {
+    let Some((_, extents)) = name.rsplit_once(':') else { return Ok(()) };
+    let extents: Vec<i64> = match extents.split('x').map(|n| n.trim().parse()).collect() {
+        Ok(extents) => extents,
+        Err(_) => return Ok(()),
+    };
+    if let Some(extent) = extents.iter().find(|extent| **extent < 1) {
+        return Err(Error::invalid(format!(
+            "topology {name} has an extent of {extent}, expected 1 or more"
+        )));
+    }
+    let n = extents.iter().try_fold(1i64, |n, extent| n.checked_mul(*extent));
+    if n.is_none_or(|n| n > MOST_DEVICES) {
+        return Err(Error::invalid(format!(
+            "topology {name} has more than {MOST_DEVICES} devices"
+        )));
+    }
+    Ok(())
+}
+
+const MOST_DEVICES: i64 = 1 << 20;
 
 impl Topology {
     pub(crate) fn of_client(

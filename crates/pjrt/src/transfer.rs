@@ -167,6 +167,8 @@ impl TransferManager {
         // until the event says that they were copied.
         unsafe { self.client.api().call(function, &mut args)? };
         state.complete = is_last;
+        // Dropping `data` runs the caller's code, perhaps right here, and that may use this manager.
+        drop(state);
         let data = LeakUnlessRun::new(data);
         let raw = non_null(args.done_with_h2d_transfer, function.name)?;
         // SAFETY: a fresh event of this client.

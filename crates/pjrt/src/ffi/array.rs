@@ -61,7 +61,8 @@ impl<'a> View<'a> {
 /// Bytes in device memory, where narrow elements are packed.
 fn device_bytes(element_type: ElementType, dims: &[i64]) -> Result<usize> {
     let n = crate::shape::host_bytes(ElementType::S8, dims)?;
-    if element_type.is_sub_byte() {
+    // Six-bit elements do not divide a byte, so each takes one.
+    if element_type.is_sub_byte() && element_type.bits() != 6 {
         return Ok((n as u128 * element_type.bits() as u128).div_ceil(8) as usize);
     }
     crate::shape::host_bytes(element_type, dims)

@@ -1,16 +1,16 @@
 //! One call of a handler, and the C entry point it comes through.
 
 use std::ffi::CString;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{NonNull, null_mut};
 
 use rectiflow_pjrt_sys as sys;
 
+use super::Handler;
 use super::array::{Array, ArrayMut};
 use super::attributes::Attributes;
-use super::{Handler, panic_text};
 use crate::api::slice;
-use crate::error::{Error, ErrorCode, Result};
+use crate::caught::caught;
+use crate::error::{Error, Result};
 
 /// One call of a handler: what it was given, and what it must fill.
 ///
@@ -103,13 +103,9 @@ pub(crate) unsafe extern "C" fn entry<F: Handler>(
         return null_mut();
     }
     // A panic must not unwind into XLA.
-    let outcome = catch_unwind(AssertUnwindSafe(|| {
+    let outcome = caught("the handler", || {
         // SAFETY: the frame is as XLA passes it.
         handler(&mut unsafe { CallFrame::read(frame)? })
-    }));
-    let outcome = outcome.unwrap_or_else(|panic| {
-        let message = format!("the handler panicked: {}", panic_text(&*panic));
-        Err(Error::with_code(ErrorCode::Internal, message))
     });
     match outcome {
         Ok(()) => null_mut(),

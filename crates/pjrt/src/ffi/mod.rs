@@ -60,8 +60,10 @@ impl Plugin {
     ///
     /// # Errors
     /// `UNIMPLEMENTED` if the plugin lacks the FFI extension, `INVALID_ARGUMENT`
-    /// for a platform whose memory handlers cannot read, and what the plugin
-    /// refuses, such as a second handler of the same name.
+    /// for a platform whose memory handlers cannot read and for an empty name or
+    /// one with a NUL, `ALREADY_EXISTS` for a name this plugin handle or a clone of
+    /// it has registered (the plugin itself would keep the first one silently),
+    /// and what the plugin refuses.
     ///
     /// A closure that captures something fails to build.
     pub fn register_ffi<F: Handler>(&self, name: &str, platform: &str, handler: F) -> Result<()> {
@@ -70,6 +72,14 @@ impl Plugin {
             return Err(Error::invalid(format!(
                 "handlers read host memory, which arrays of platform {platform} are not in"
             )));
+        }
+        if name.is_empty() || name.contains('\0') {
+            return Err(Error::invalid(format!("{name:?} cannot be the name of a handler")));
+        }
+        let mut names = self.ffi_names();
+        if names.contains(name) {
+            let message = format!("a handler named {name} is registered already");
+            return Err(Error::with_code(ErrorCode::AlreadyExists, message));
         }
         // The entry point conjures `F` back from nothing, which is sound because a
         // value of it existed here and, being `Copy`, never ceases to.
@@ -89,13 +99,7 @@ impl Plugin {
                 args.platform_name_size = platform.len();
             })?;
         }
+        names.insert(name.to_owned());
         Ok(())
     }
-}
-
-/// What a panic said.
-pub(crate) fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-    text.unwrap_or_else(|| "no message".to_owned())
 }

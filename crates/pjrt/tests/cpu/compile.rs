@@ -179,3 +179,55 @@ fn compile_for_the_clients_topology() -> Result<()> {
     }
     Ok(())
 }
+
+/// A plugin aborts on all of these, or searches for a minute.
+#[test]
+fn devices_that_are_not_there_are_refused() {
+    let program = Program::stablehlo(IDENTITY);
+    let refused = |options: CompileOptions| {
+        let error = client().compile(&program, &options).unwrap_err();
+        assert_eq!((error.code(), error.function()), (ErrorCode::InvalidArgument, None));
+        error.to_string()
+    };
+    let on = |rows: &[i64]| {
+        let rows: Vec<_> = rows.iter().map(|id| vec![*id]).collect();
+        CompileOptions::new().replicas(rows.len()).device_assignment(rows)
+    };
+    assert_eq!(refused(on(&[-1])), "a device id is between 0 and 2147483647, found -1");
+    assert_eq!(
+        refused(on(&[1 << 32])),
+        "a device id is between 0 and 2147483647, found 4294967296"
+    );
+    assert_eq!(refused(on(&[4])), "there is no device 4 among {0, 1, 2, 3}");
+    assert_eq!(refused(on(&[2, 2])), "the assignment has device 2 twice");
+    let text = refused(CompileOptions::new().replicas(3).partitions(2));
+    assert_eq!(text, "3 replicas of 2 partitions need 6 devices, found 4");
+    refused(CompileOptions::new().replicas(i32::MAX as usize));
+    refused(CompileOptions::new().partitions(i32::MAX as usize));
+    let bytes = double().serialize().expect("serializes");
+    assert!(client().deserialize_with(&bytes, &on(&[9])).unwrap_err().function().is_none());
+}
+
+#[test]
+fn one_propagation_flag_for_each_or_for_all() -> Result<()> {
+    let program = Program::stablehlo(IDENTITY);
+    let compile = |shardy, parameters: &[bool], outputs: &[bool]| {
+        let options = CompileOptions::new().partitions(2).shardy(shardy);
+        let options = options.propagate_shardings(parameters.to_vec(), outputs.to_vec());
+        client().compile(&program, &options)
+    };
+    for shardy in [true, false] {
+        for (parameters, outputs) in [(&[true][..], &[][..]), (&[], &[true]), (&[true], &[true])] {
+            compile(shardy, parameters, outputs)?;
+        }
+        assert_eq!(
+            compile(shardy, &[true; 3], &[]).unwrap_err().to_string(),
+            "sharding is propagated to parameters by 1 flag or 1, found 3"
+        );
+        assert_eq!(
+            compile(shardy, &[], &[true, false]).unwrap_err().to_string(),
+            "sharding is propagated to outputs by 1 flag or 1, found 2"
+        );
+    }
+    Ok(())
+}

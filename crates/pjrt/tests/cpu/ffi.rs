@@ -182,3 +182,36 @@ fn unknown_targets_fail() {
     let compiled = client().compile(&program, &Default::default());
     assert!(compiled.unwrap_err().to_string().contains("test.nobody"));
 }
+
+#[test]
+fn a_name_is_registered_once() {
+    let plugin = plugin();
+    plugin.register_ffi("test.once", "Host", |_| Ok(())).expect("registers");
+    let again = plugin.clone().register_ffi("test.once", "Host", scale).unwrap_err();
+    assert_eq!(again.code(), ErrorCode::AlreadyExists);
+    assert_eq!(again.to_string(), "a handler named test.once is registered already");
+    for name in ["", "a\0b"] {
+        let error = plugin.register_ffi(name, "Host", scale).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::InvalidArgument, "{name:?}");
+    }
+}
+
+/// A payload that panics when it is dropped.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("a second panic");
+    }
+}
+
+#[test]
+fn a_panic_whose_payload_panics_fails_the_execution() -> Result<()> {
+    register();
+    let bomb = |_: &mut CallFrame<'_>| -> Result<()> { std::panic::panic_any(Bomb) };
+    plugin().register_ffi("test.bomb", "Host", bomb)?;
+    let x = client().buffer_from_slice(&[1f32], &[])?;
+    let error = run(&call("test.bomb", "", "tensor<f32>", "tensor<f32>"), &x).unwrap_err();
+    assert!(error.to_string().contains("the handler panicked: no message"), "{error}");
+    Ok(())
+}

@@ -41,6 +41,28 @@ fn device_count_is_an_option() -> Result<()> {
     Ok(())
 }
 
+/// A plugin aborts on a negative count, and runs out of threads with a huge one.
+#[test]
+fn device_counts_out_of_range_are_refused() {
+    for n in [-1, 4097, i64::MAX] {
+        let error = plugin().client(&ClientOptions::new().cpu_device_count(n)).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            format!("option cpu_device_count is between 0 and 4096, found {n}")
+        );
+    }
+}
+
+#[test]
+fn topologies_without_devices_are_refused() {
+    let refused = |name: &str| plugin().topology(name, &[]).unwrap_err();
+    let zero = "topology v6e:0x2 has an extent of 0, expected 1 or more";
+    assert_eq!(refused("v6e:0x2").to_string(), zero);
+    assert!(refused("v6e:2x-1").function().is_none());
+    assert!(refused("v6e:99999x99999").function().is_none());
+    assert!(refused("v6e:2x2").function().is_some(), "the plugin judges what can exist");
+}
+
 #[test]
 fn devices_describe_themselves() -> Result<()> {
     let devices = client().devices()?;
@@ -102,6 +124,8 @@ fn allocator_stats_where_present() -> Result<()> {
 fn default_device_assignment() -> Result<()> {
     assert_eq!(client().default_device_assignment(2, 2)?, [[0, 1], [2, 3]]);
     assert!(client().default_device_assignment(0, 1).is_err());
+    let text = client().default_device_assignment(1 << 16, 1 << 14).unwrap_err().to_string();
+    assert_eq!(text, "65536 replicas of 16384 partitions need 1073741824 devices, found 4");
     Ok(())
 }
 

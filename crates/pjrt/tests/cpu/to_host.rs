@@ -1,5 +1,9 @@
 //! Device memory to host memory.
 
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
 use rectiflow_pjrt::{Elements, Result};
 
 use crate::events::block_on;
@@ -92,5 +96,41 @@ fn dynamic_sizes_are_refused() -> Result<()> {
         assert!(y.read_into(&mut [0; 4 * 4096]).unwrap_err().is_unimplemented());
         assert!(y.read_into_owned(vec![0; 4 * 4096]).unwrap_err().is_unimplemented());
     }
+    Ok(())
+}
+
+/// Memory whose second `as_mut`, in the callback, panics.
+struct Fragile {
+    bytes: [u8; 4],
+    asked: bool,
+}
+
+impl AsMut<[u8]> for Fragile {
+    fn as_mut(&mut self) -> &mut [u8] {
+        assert!(!std::mem::replace(&mut self.asked, true), "asked twice");
+        &mut self.bytes
+    }
+}
+
+#[test]
+fn a_read_always_ends() -> Result<()> {
+    let x = client().buffer_from_slice(&[1f32], &[1])?;
+    let fragile = x.read_into_owned(Fragile { bytes: [0; 4], asked: false })?;
+    let error = fragile.wait().err().expect("its memory panicked").to_string();
+    assert!(error.contains("the memory read into panicked: asked twice"), "{error}");
+
+    let mut read = x.read_into_owned(vec![0u8; 4])?;
+    let mut context = Context::from_waker(Waker::noop());
+    let bytes = loop {
+        match Pin::new(&mut read).poll(&mut context) {
+            Poll::Ready(bytes) => break bytes?,
+            Poll::Pending => std::thread::yield_now(),
+        }
+    };
+    assert_eq!(bytes, 1f32.to_le_bytes());
+    let Poll::Ready(Err(_)) = Pin::new(&mut read).poll(&mut context) else {
+        panic!("a second outcome")
+    };
+    assert!(read.wait().is_err());
     Ok(())
 }

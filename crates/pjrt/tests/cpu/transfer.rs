@@ -1,5 +1,7 @@
 //! Arrays filled piece by piece.
 
+use std::sync::Arc;
+
 use rectiflow_pjrt::{ElementType, Elements, Error, ErrorCode, Result, Shape, TransferManager};
 
 use crate::{client, double};
@@ -59,5 +61,31 @@ fn abandoned_arrays_fail() -> Result<()> {
     let buffer = transfers.retrieve(0)?;
     drop(transfers);
     assert_eq!(buffer.to_vec::<u8>().unwrap_err().code(), ErrorCode::Cancelled);
+    Ok(())
+}
+
+/// Uses the manager again when it is dropped.
+struct Reentrant(Arc<TransferManager>);
+
+impl AsRef<[u8]> for Reentrant {
+    fn as_ref(&self) -> &[u8] {
+        &[0; 4]
+    }
+}
+
+impl Drop for Reentrant {
+    fn drop(&mut self) {
+        let late = Error::with_code(ErrorCode::Cancelled, "too late");
+        assert!(self.0.fail(0, &late).is_err(), "the array is complete");
+    }
+}
+
+#[test]
+fn dropped_data_may_use_the_manager() -> Result<()> {
+    let memory = client().default_device()?.default_memory()?;
+    let shape = Shape::new(ElementType::F32, &[1])?;
+    let manager = Arc::new(client().transfer_manager(&[shape], &memory)?);
+    manager.transfer(0, Reentrant(Arc::clone(&manager)), 0, true)?.wait()?;
+    assert_eq!(manager.retrieve(0)?.to_vec::<f32>()?, [0.0]);
     Ok(())
 }
