@@ -1,0 +1,324 @@
+//! Compiles a program once, for this process and for those to come.
+
+mod canonical;
+mod disk;
+mod entry;
+mod host;
+mod key;
+mod lock;
+mod memory;
+mod plugin_build;
+mod stats;
+mod sweep;
+mod why;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::Duration;
+
+use rectiflow_pjrt::{Client, LoadedExecutable, Program};
+
+pub use disk::Disk;
+pub use entry::Entry;
+pub use key::{Key, Part};
+pub use stats::CacheStats;
+pub(crate) use stats::Counters;
+pub use sweep::{Listing, Swept};
+pub use why::{Difference, Nearest, Why};
+
+use crate::compile_options::CompileOptions;
+use crate::environment::compiler_variables;
+use crate::error::{Code, Error, Result};
+use crate::options::CacheOptions;
+use entry::Damage;
+use key::Environment;
+use memory::{Memory, Source};
+use stats::{count, timed};
+
+/// A program to be compiled.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// What to call it in messages and listings. Two names of one program share an executable.
+    pub name: &'a str,
+    /// The program.
+    pub program: &'a Program,
+    /// How to compile it.
+    pub options: &'a CompileOptions,
+}
+
+/// The executables of one client: in memory, and in a folder if [`CacheOptions`] name one.
+///
+/// All threads and processes that want the same executable at once wait for one compile. The
+/// folder never makes a request fail: what cannot be read is compiled, what cannot be written stays
+/// in memory, each with a warning through `tracing`.
+pub struct Cache {
+    client: Client,
+    environment: Environment,
+    memory: Memory,
+    disk: Option<Disk>,
+    cache_only: bool,
+    counters: Arc<Counters>,
+    /// Set when the plugin turns out to lack serialization.
+    is_disk_useless: AtomicBool,
+    was_unwritable: AtomicBool,
+}
+
+impl Cache {
+    /// A cache for the programs of a client. Blocks while it reads the plugin's file, where no note
+    /// in the folder tells its digest.
+    ///
+    /// # Errors
+    /// [`Code::Plugin`] when the plugin does not say what it is.
+    pub fn new(client: &Client, options: &CacheOptions) -> Result<Cache> {
+        Self::counted(client, options, Arc::default())
+    }
+
+    pub(crate) fn counted(
+        client: &Client,
+        options: &CacheOptions,
+        counters: Arc<Counters>,
+    ) -> Result<Cache> {
+        let folder = options.folder.as_deref();
+        let build = plugin_build::plugin_build(client.plugin().path(), folder);
+        let (plugin_build, is_disk_useless) = match build {
+            Ok(digest) => (format!("sha256 {digest}"), false),
+            Err(error) => {
+                let plugin = client.plugin().path().display();
+                tracing::warn!(%plugin, %error, "cannot read the plugin's file, and so not tell its \
+                    build: executables are kept in memory only");
+                ("unknown".to_owned(), true)
+            }
+        };
+        let environment = environment(client, plugin_build).map_err(|error| {
+            Error::pjrt(Code::Plugin, "the plugin does not say what it is", error)
+        })?;
+        Ok(Cache {
+            client: client.clone(),
+            environment,
+            memory: Memory::new(options.memory_cap),
+            disk: folder.map(|folder| Disk::new(folder, options.disk_cap_bytes)),
+            cache_only: options.cache_only,
+            counters,
+            is_disk_useless: AtomicBool::new(is_disk_useless),
+            was_unwritable: AtomicBool::new(false),
+        })
+    }
+
+    /// The executable of a program: from memory, from disk, or compiled.
+    ///
+    /// Blocks for a compile or a load, its own or that of another thread or process.
+    ///
+    /// # Errors
+    /// [`Code::Compile`] when the compiler refuses; not kept, so the next request tries again.
+    /// [`Code::CacheMiss`] in cache-only mode, with what [`Cache::why`] says.
+    pub fn get_or_compile(&self, request: &Request<'_>) -> Result<LoadedExecutable> {
+        let key = self.key(request);
+        let _span = tracing::debug_span!("get_or_compile", name = request.name, %key).entered();
+        count(&self.counters.requests);
+        let produce = || self.produce(&key, request);
+        let (result, source) = self.memory.get_or_init(&key, request.name, produce);
+        match (&result, source) {
+            (Err(_), _) => count(&self.counters.errors),
+            (Ok(_), Source::Held) => count(&self.counters.memory_hits),
+            (Ok(_), Source::Joined) => count(&self.counters.joined),
+            // `produce` knows where it got it.
+            (Ok(_), Source::New) => {}
+        }
+        result
+    }
+
+    /// What the executable of a program depends on.
+    pub fn key(&self, request: &Request<'_>) -> Key {
+        key::key(request.program, request.options, &self.environment)
+    }
+
+    /// Compares a program with all executables in memory and on disk: whether it is there, which
+    /// is nearest, and in what that differs. Reads the folder's descriptions.
+    pub fn why(&self, request: &Request<'_>) -> Why {
+        let listed = self.disk.as_ref().and_then(|disk| disk.ls().ok()).unwrap_or_default();
+        let on_disk = listed.entries.into_iter().map(why::Candidate::from);
+        let candidates = self.memory.candidates().into_iter().chain(on_disk);
+        Why::new(request.name, &self.key(request), candidates)
+    }
+
+    /// The folder, if there is one.
+    pub fn disk(&self) -> Option<&Disk> {
+        self.disk.as_ref()
+    }
+
+    /// Lets go of the executables in memory. Those in use stay alive until they are dropped.
+    pub fn clear_memory(&self) {
+        self.memory.clear();
+    }
+
+    /// What this cache did so far.
+    pub fn stats(&self) -> CacheStats {
+        self.counters.snapshot()
+    }
+
+    /// Loads or compiles; called by one thread for each key.
+    fn produce(&self, key: &Key, request: &Request<'_>) -> Result<LoadedExecutable> {
+        let Some(disk) = self.usable_disk() else {
+            self.refuse_if_cache_only(request)?;
+            return self.compile(request).map(|(executable, _)| executable);
+        };
+        let unusable = match self.load(disk, key) {
+            Ok(Some(executable)) => return Ok(executable),
+            found => found.is_err(),
+        };
+        if self.cache_only {
+            if unusable {
+                self.load_or_warn(disk, key, request);
+            }
+            self.refuse_if_cache_only(request)?;
+        }
+        let lock = disk.lock(key);
+        if let Err(error) = &lock {
+            self.warn_unwritable(disk, error);
+        }
+        // Whoever had the lock before may have compiled it.
+        if let Some(executable) = self.load_or_warn(disk, key, request) {
+            return Ok(executable);
+        }
+        let (executable, time) = self.compile(request)?;
+        self.store(disk, key, request.name, &executable, time);
+        Ok(executable)
+    }
+
+    fn usable_disk(&self) -> Option<&Disk> {
+        self.disk.as_ref().filter(|_| !self.is_disk_useless.load(Relaxed))
+    }
+
+    fn refuse_if_cache_only(&self, request: &Request<'_>) -> Result<()> {
+        if !self.cache_only {
+            return Ok(());
+        }
+        let why = self.why(request);
+        let signature = why.key.part("signature").unwrap_or_default();
+        let signature: String = signature.chars().take(200).collect();
+        let message = format!(
+            "would have to compile `{}` {signature}, and cache-only mode forbids it: {why}; \
+             run it once with cache-only mode off",
+            request.name
+        );
+        Err(Error::new(Code::CacheMiss, message))
+    }
+
+    fn compile(&self, request: &Request<'_>) -> Result<(LoadedExecutable, Duration)> {
+        let _span = tracing::info_span!("compile", name = request.name).entered();
+        let options = request.options.to_pjrt(&self.environment.platform);
+        let (result, time) =
+            timed(&self.counters.compile_nanos, || self.client.compile(request.program, &options));
+        let executable = result.map_err(|error| {
+            Error::pjrt(Code::Compile, format!("cannot compile `{}`", request.name), error)
+        })?;
+        count(&self.counters.compiles);
+        tracing::debug!(seconds = time.as_secs_f64(), "compiled");
+        Ok((executable, time))
+    }
+
+    fn load(&self, disk: &Disk, key: &Key) -> Result<Option<LoadedExecutable>, Damage> {
+        let (result, _) = timed(&self.counters.load_nanos, || {
+            let Some(payload) = disk.read(key)? else { return Ok(None) };
+            match self.client.deserialize(&payload) {
+                Ok(executable) => Ok(Some(executable)),
+                Err(error) if error.is_unimplemented() => {
+                    self.give_up_disk(&error);
+                    Ok(None)
+                }
+                Err(error) => Err(Damage::new(format!("the plugin refuses it: {error}"))),
+            }
+        });
+        if let Ok(Some(_)) = result {
+            count(&self.counters.disk_hits);
+        }
+        result
+    }
+
+    /// Takes what cannot be loaded for a miss, and says so.
+    fn load_or_warn(
+        &self,
+        disk: &Disk,
+        key: &Key,
+        request: &Request<'_>,
+    ) -> Option<LoadedExecutable> {
+        self.load(disk, key).unwrap_or_else(|damage| {
+            count(&self.counters.load_failures);
+            let (name, folder) = (request.name, disk.folder().display());
+            tracing::warn!(name, %key, %folder, %damage, "a cached executable cannot be used; it is \
+                compiled anew and replaced");
+            None
+        })
+    }
+
+    fn store(
+        &self,
+        disk: &Disk,
+        key: &Key,
+        name: &str,
+        executable: &LoadedExecutable,
+        time: Duration,
+    ) {
+        let payload = match executable.serialize() {
+            _ if self.is_disk_useless.load(Relaxed) => return,
+            Ok(payload) => payload,
+            Err(error) if error.is_unimplemented() => return self.give_up_disk(&error),
+            Err(error) => {
+                count(&self.counters.store_failures);
+                tracing::warn!(name, %error, "an executable cannot be serialized; it stays in memory");
+                return;
+            }
+        };
+        if let Err(error) = disk.write(key, name, time, &payload) {
+            count(&self.counters.store_failures);
+            self.warn_unwritable(disk, &error);
+        }
+    }
+
+    fn give_up_disk(&self, error: &rectiflow_pjrt::Error) {
+        if !self.is_disk_useless.swap(true, Relaxed) {
+            let plugin = self.client.plugin().path().display();
+            tracing::warn!(%plugin, %error, "the plugin cannot save and load executables: they are \
+                kept in memory, and every process compiles its own");
+        }
+    }
+
+    /// Once: if one cannot be kept, hundreds cannot.
+    fn warn_unwritable(&self, disk: &Disk, error: &std::io::Error) {
+        if !self.was_unwritable.swap(true, Relaxed) {
+            let folder = disk.folder().display();
+            tracing::warn!(%folder, %error, "executables cannot be kept in the cache folder, only in \
+                memory: free some space there, or choose a folder that can be written");
+        }
+    }
+}
+
+impl fmt::Debug for Cache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Cache { disk, cache_only, counters, .. } = self;
+        let mut debug = f.debug_struct("Cache");
+        debug.field("disk", disk).field("cache_only", cache_only).field("counters", counters);
+        debug.finish_non_exhaustive()
+    }
+}
+
+fn environment(client: &Client, plugin_build: String) -> rectiflow_pjrt::Result<Environment> {
+    let platform = client.platform_name()?.to_lowercase();
+    let mut kinds = Vec::new();
+    for device in client.devices()? {
+        kinds.push(device.description()?.kind()?);
+    }
+    let devices = kinds.chunk_by(|a, b| a == b).map(|run| format!("{} x {}", run.len(), run[0]));
+    // Only the CPU's compiler makes code for the host.
+    let host = if platform == "cpu" { host::describe() } else { "any".to_owned() };
+    Ok(Environment {
+        platform_version: client.platform_version()?,
+        api_version: client.plugin().api_version(),
+        plugin_build,
+        devices: devices.collect::<Vec<_>>().join(", "),
+        host,
+        variables: compiler_variables(&platform),
+        platform,
+    })
+}
