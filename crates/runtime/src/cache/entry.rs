@@ -13,7 +13,7 @@
 
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, ErrorKind, Read};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -23,8 +23,6 @@ use sha2::{Digest, Sha256};
 use super::key::{Key, Part, hex};
 
 const MAGIC: &[u8; 24] = b"rectiflow executable 001";
-/// Far above any list of parts: a damaged length must not make us allocate it.
-const MAX_DESCRIPTION_BYTES: u64 = 1 << 28;
 
 /// An executable on disk.
 #[derive(Debug, Clone)]
@@ -71,6 +69,15 @@ impl Damage {
     }
 }
 
+impl From<io::Error> for Damage {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::UnexpectedEof => Damage::new("it ends too early"),
+            _ => Damage::new(error.to_string()),
+        }
+    }
+}
+
 /// The bytes of a file before its payload.
 pub(super) fn head(key: &Key, name: &str, compile_time: Duration, payload: &[u8]) -> Vec<u8> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -88,27 +95,23 @@ pub(super) fn head(key: &Key, name: &str, compile_time: Duration, payload: &[u8]
     [&MAGIC[..], &length, &Sha256::digest(&json), &json].concat()
 }
 
-/// Reads the description of the file at `path`, which must be that of its own name.
-pub(super) fn describe(path: &Path) -> Result<Entry, Damage> {
-    open(path).map(|opened| opened.entry)
+/// Reads the description of the file at `path`, which must be that of its own name; `None` if there
+/// is no such file.
+pub(super) fn describe(path: &Path) -> Result<Option<Entry>, Damage> {
+    Ok(open(path)?.map(|opened| opened.entry))
 }
 
 /// Reads the payload of the file at `path` if it is the executable of `key`; `None` if there is no
 /// such file.
 pub(super) fn payload(path: &Path, key: &Key) -> Result<Option<Vec<u8>>, Damage> {
-    if matches!(path.try_exists(), Ok(false)) {
+    let Some(Opened { mut file, entry, payload_bytes, payload_sha256 }) = open(path)? else {
         return Ok(None);
-    }
-    let Opened { mut file, entry, payload_bytes, payload_sha256 } = match open(path) {
-        // Removed since: that is no damage.
-        Err(_) if matches!(path.try_exists(), Ok(false)) => return Ok(None),
-        opened => opened?,
     };
     if entry.key != *key {
         return Err(Damage::new(format!("it is the executable of key {:.12}", entry.key)));
     }
     let mut payload = Vec::new();
-    file.read_to_end(&mut payload).map_err(|error| Damage::new(error.to_string()))?;
+    file.read_to_end(&mut payload)?;
     if payload.len() as u64 != payload_bytes {
         let found = payload.len();
         return Err(Damage::new(format!("expected {payload_bytes} bytes of code, found {found}")));
@@ -128,32 +131,16 @@ struct Opened {
     payload_sha256: String,
 }
 
-fn open(path: &Path) -> Result<Opened, Damage> {
-    let failed = |error: io::Error| match error.kind() {
-        io::ErrorKind::UnexpectedEof => Damage::new("it ends too early"),
-        _ => Damage::new(error.to_string()),
+fn open(path: &Path) -> Result<Option<Opened>, Damage> {
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(error.into()),
     };
-    let mut file = File::open(path).map_err(failed)?;
-    let metadata = file.metadata().map_err(failed)?;
-    let mut start = [0; MAGIC.len() + 8 + 32];
-    file.read_exact(&mut start).map_err(failed)?;
-    let (magic, rest) = start.split_at(MAGIC.len());
-    let (length, digest) = rest.split_at(8);
-    if magic != MAGIC {
-        let found = magic.escape_ascii();
-        return Err(Damage::new(format!("it begins with `{found}`, not the format's name")));
-    }
-    let length = u64::from_le_bytes(length.try_into().expect("eight bytes"));
-    if length > metadata.len().min(MAX_DESCRIPTION_BYTES) {
-        return Err(Damage::new("it is shorter than its description"));
-    }
-    let mut json = vec![0; length as usize];
-    file.read_exact(&mut json).map_err(failed)?;
-    if Sha256::digest(&json)[..] != *digest {
-        return Err(Damage::new("its description has another sha256 than it should"));
-    }
-    let description: Description =
-        serde_json::from_slice(&json).map_err(|error| Damage::new(error.to_string()))?;
+    let metadata = file.metadata()?;
+    let description = description(&mut file, metadata.len())?;
     let parts = description.parts.into_iter().map(|(label, value)| Part::new(label, value));
     let key = Key::new(parts.collect());
     if path.file_stem().is_none_or(|stem| stem != key.to_string().as_str()) {
@@ -165,8 +152,31 @@ fn open(path: &Path) -> Result<Opened, Damage> {
         bytes: metadata.len(),
         compile_time: Duration::from_micros(description.compile_micros),
         created: UNIX_EPOCH + Duration::from_secs(description.created_unix_seconds),
-        last_used: metadata.modified().map_err(failed)?,
+        last_used: metadata.modified()?,
     };
     let Description { payload_bytes, payload_sha256, .. } = description;
-    Ok(Opened { file, entry, payload_bytes, payload_sha256 })
+    Ok(Some(Opened { file, entry, payload_bytes, payload_sha256 }))
+}
+
+/// Reads up to the payload.
+fn description(file: &mut File, file_bytes: u64) -> Result<Description, Damage> {
+    let mut start = [0; MAGIC.len() + 8 + 32];
+    file.read_exact(&mut start)?;
+    let (magic, rest) = start.split_at(MAGIC.len());
+    let (length, digest) = rest.split_at(8);
+    if magic != MAGIC {
+        let found = magic.escape_ascii();
+        return Err(Damage::new(format!("it begins with `{found}`, not the format's name")));
+    }
+    let length = u64::from_le_bytes(length.try_into().expect("eight bytes"));
+    // A damaged length must not make us allocate it.
+    if length > file_bytes {
+        return Err(Damage::new("it is shorter than its description"));
+    }
+    let mut json = vec![0; length as usize];
+    file.read_exact(&mut json)?;
+    if Sha256::digest(&json)[..] != *digest {
+        return Err(Damage::new("its description has another sha256 than it should"));
+    }
+    serde_json::from_slice(&json).map_err(|error| Damage::new(error.to_string()))
 }

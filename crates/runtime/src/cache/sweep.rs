@@ -1,7 +1,7 @@
 //! Listing and cleaning a folder of executables.
 
 use std::fs;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -42,9 +42,9 @@ impl Disk {
         let mut listing = Listing::default();
         for path in self.files(EXECUTABLE).map_err(|error| self.failed("list", error))? {
             match entry::describe(&path) {
-                Ok(entry) => listing.entries.push(entry),
+                Ok(Some(entry)) => listing.entries.push(entry),
                 // Removed since it was listed.
-                Err(_) if !path.exists() => {}
+                Ok(None) => {}
                 Err(damage) => listing.damaged.push((path, damage.to_string())),
             }
         }
@@ -144,7 +144,11 @@ impl Disk {
     fn files(&self, extension: &str) -> io::Result<Vec<PathBuf>> {
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
+                return Ok(Vec::new());
+            }
             Err(error) => return Err(error),
         };
         let is_ours = |path: &Path| {
@@ -161,7 +165,7 @@ impl Disk {
         let bytes = path.metadata().map_or(0, |metadata| metadata.len());
         match fs::remove_file(path) {
             Ok(()) => swept.bytes += bytes,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(self.failed("clean", error)),
         }
         Ok(())
