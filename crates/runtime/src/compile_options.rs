@@ -76,7 +76,9 @@ impl CompileOptions {
         flags
     }
 
-    pub(crate) fn to_pjrt(&self, platform: &str) -> pjrt::CompileOptions {
+    /// The same for `rectiflow_pjrt`, with the flags of a platform: for compiling past the cache, as
+    /// for a topology without devices.
+    pub fn to_pjrt(&self, platform: &str) -> pjrt::CompileOptions {
         let mut options = pjrt::CompileOptions::new()
             .replicas(self.replicas)
             .partitions(self.partitions)

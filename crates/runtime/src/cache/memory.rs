@@ -96,3 +96,46 @@ impl Memory {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::{Code, Error};
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread;
+    use std::time::Duration;
+
+    #[test]
+    fn all_that_wait_get_the_error_and_the_next_tries_again() {
+        let (memory, key) = (Memory::new(None), Key::new(Vec::new()));
+        let calls = AtomicUsize::new(0);
+        let fail = || {
+            let call = calls.fetch_add(1, Ordering::SeqCst);
+            thread::sleep(Duration::from_millis(200));
+            Err(Error::new(Code::Compile, format!("call {call}")))
+        };
+        let get = || memory.get_or_init(&key, "wrong", fail).0.unwrap_err().to_string();
+        let barrier = Barrier::new(8);
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    barrier.wait();
+                    assert_eq!(get(), "call 0");
+                });
+            }
+        });
+        assert_eq!(get(), "call 1");
+    }
+
+    /// The next one does what the first did not finish.
+    #[test]
+    fn a_panic_does_not_block_the_key() {
+        let (memory, key) = (Memory::new(None), Key::new(Vec::new()));
+        let panics = || memory.get_or_init(&key, "x", || panic!("on purpose"));
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics));
+        assert!(caught.is_err());
+        let next = || Err(Error::new(Code::Compile, "reached"));
+        assert_eq!(memory.get_or_init(&key, "x", next).0.unwrap_err().to_string(), "reached");
+    }
+}

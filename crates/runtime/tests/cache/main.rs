@@ -5,6 +5,7 @@ mod damage;
 mod hits;
 mod keys;
 mod kills;
+mod profiles;
 mod programs;
 mod runtimes;
 mod sharing;

@@ -18,7 +18,7 @@ pub(crate) fn add(n: u32) -> Program {
 
 /// Adds `n` to four numbers, by way of a long constant, so that writing it takes a while.
 pub(crate) fn add_large(n: u32) -> Program {
-    let words = 1 << 18;
+    let words = 1 << 16;
     let constant = format!("{:08x}", n.swap_bytes()) + &"01".repeat((words - 1) * 4);
     Program::stablehlo(format!(
         "module {{ func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {{
