@@ -43,6 +43,10 @@ impl Memory {
         Memory(Mutex::new(Shelf { held, flights: HashMap::new() }))
     }
 
+    pub(super) fn get(&self, key: &Key) -> Option<LoadedExecutable> {
+        self.lock().held.get(key).map(|held| held.executable.clone())
+    }
+
     /// The executable of the key. Of all threads that ask for it at once, one calls `init`; the
     /// others wait for its result, also if that is an error. An error is not kept.
     pub(super) fn get_or_init(

@@ -128,6 +128,17 @@ impl Cache {
         result
     }
 
+    /// The executable of a key if it is in memory; then counted as a request like any other.
+    ///
+    /// Making a key reads the whole program. Who asks for the same program again and again keeps
+    /// its key, asks for it here, and falls back on [`Cache::get_or_compile`].
+    pub fn get(&self, key: &Key) -> Option<LoadedExecutable> {
+        let executable = self.memory.get(key)?;
+        count(&self.counters.requests);
+        count(&self.counters.memory_hits);
+        Some(executable)
+    }
+
     /// What the executable of a program depends on.
     pub fn key(&self, request: &Request<'_>) -> Key {
         key::key(request.program, request.options, &self.environment)

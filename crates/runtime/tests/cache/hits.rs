@@ -6,7 +6,7 @@ use rectiflow_runtime::{
 };
 
 use crate::child::Task;
-use crate::programs::{add, files, get, in_folder, runtime};
+use crate::programs::{add, files, get, in_folder, is_right, runtime};
 
 #[test]
 fn a_second_request_is_answered_from_memory() {
@@ -17,6 +17,20 @@ fn a_second_request_is_answered_from_memory() {
     let stats = runtime.stats();
     assert_eq!((stats.requests, stats.memory_hits, stats.compiles), (3, 1, 2), "{stats:?}");
     assert!(!stats.compile_time.is_zero());
+}
+
+#[test]
+fn a_kept_key_finds_what_is_in_memory() {
+    let runtime = runtime(CacheOptions::default());
+    let options = CompileOptions::default();
+    let cache = runtime.cache().unwrap();
+    let key = cache.key(&Request { name: "", program: &add(1), options: &options });
+    assert!(cache.get(&key).is_none());
+    assert_eq!(cache.stats().requests, 0, "get_or_compile counts what follows");
+    get(&runtime, 1).unwrap();
+    assert!(is_right(&runtime, &cache.get(&key).unwrap(), 1));
+    let stats = cache.stats();
+    assert_eq!((stats.requests, stats.memory_hits, stats.compiles), (2, 1, 1), "{stats:?}");
 }
 
 #[test]
