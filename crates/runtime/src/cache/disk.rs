@@ -45,7 +45,7 @@ impl Disk {
     /// What was serialized for the key, if it is there, and marks it as used now.
     pub(super) fn read(&self, key: &Key) -> Result<Option<Vec<u8>>, Damage> {
         let path = self.path(&key.to_string(), EXECUTABLE);
-        let payload = entry::payload(&path, key)?;
+        let payload = entry::payload(&path)?;
         if payload.is_some() {
             // The file's date is its last use, so that using it does not mean writing it. In a
             // folder that cannot be written, nothing is evicted either.

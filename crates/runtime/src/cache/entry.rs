@@ -101,15 +101,12 @@ pub(super) fn describe(path: &Path) -> Result<Option<Entry>, Damage> {
     Ok(open(path)?.map(|opened| opened.entry))
 }
 
-/// Reads the payload of the file at `path` if it is the executable of `key`; `None` if there is no
-/// such file.
-pub(super) fn payload(path: &Path, key: &Key) -> Result<Option<Vec<u8>>, Damage> {
-    let Some(Opened { mut file, entry, payload_bytes, payload_sha256 }) = open(path)? else {
+/// Reads the payload of the file at `path`, which must be that of its own name; `None` if there is
+/// no such file.
+pub(super) fn payload(path: &Path) -> Result<Option<Vec<u8>>, Damage> {
+    let Some(Opened { mut file, payload_bytes, payload_sha256, .. }) = open(path)? else {
         return Ok(None);
     };
-    if entry.key != *key {
-        return Err(Damage::new(format!("it is the executable of key {:.12}", entry.key)));
-    }
     let mut payload = Vec::new();
     file.read_to_end(&mut payload)?;
     if payload.len() as u64 != payload_bytes {

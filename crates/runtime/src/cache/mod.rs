@@ -8,14 +8,14 @@ mod key;
 mod lock;
 mod memory;
 mod plugin_build;
+mod produce;
 mod stats;
 mod sweep;
 mod why;
 
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::time::Duration;
+use std::sync::atomic::AtomicBool;
 
 use rectiflow_pjrt::{Client, LoadedExecutable, Program};
 
@@ -31,10 +31,9 @@ use crate::compile_options::CompileOptions;
 use crate::environment::compiler_variables;
 use crate::error::{Code, Error, Result};
 use crate::options::CacheOptions;
-use entry::Damage;
 use key::Environment;
 use memory::{Memory, Source};
-use stats::{count, timed};
+use stats::count;
 
 /// A program to be compiled.
 #[derive(Debug, Clone, Copy)]
@@ -166,142 +165,6 @@ impl Cache {
     /// What this cache did so far.
     pub fn stats(&self) -> CacheStats {
         self.counters.snapshot()
-    }
-
-    /// Loads or compiles; called by one thread for each key.
-    fn produce(&self, key: &Key, request: &Request<'_>) -> Result<LoadedExecutable> {
-        let Some(disk) = self.usable_disk() else {
-            self.refuse_if_cache_only(request)?;
-            return self.compile(request).map(|(executable, _)| executable);
-        };
-        let unusable = match self.load(disk, key) {
-            Ok(Some(executable)) => return Ok(executable),
-            found => found.is_err(),
-        };
-        if self.cache_only {
-            if unusable {
-                self.load_or_warn(disk, key, request);
-            }
-            self.refuse_if_cache_only(request)?;
-        }
-        let lock = disk.lock(key);
-        if let Err(error) = &lock {
-            self.warn_unwritable(disk, error);
-        }
-        // Whoever had the lock before may have compiled it.
-        if let Some(executable) = self.load_or_warn(disk, key, request) {
-            return Ok(executable);
-        }
-        let (executable, time) = self.compile(request)?;
-        self.store(disk, key, request.name, &executable, time);
-        Ok(executable)
-    }
-
-    fn usable_disk(&self) -> Option<&Disk> {
-        self.disk.as_ref().filter(|_| !self.is_disk_useless.load(Relaxed))
-    }
-
-    fn refuse_if_cache_only(&self, request: &Request<'_>) -> Result<()> {
-        if !self.cache_only {
-            return Ok(());
-        }
-        let why = self.why(request);
-        let signature = why.key.part("signature").unwrap_or_default();
-        let signature: String = signature.chars().take(200).collect();
-        let message = format!(
-            "would have to compile `{}` {signature}, and cache-only mode forbids it: {why}; \
-             run it once with cache-only mode off",
-            request.name
-        );
-        Err(Error::new(Code::CacheMiss, message))
-    }
-
-    fn compile(&self, request: &Request<'_>) -> Result<(LoadedExecutable, Duration)> {
-        let _span = tracing::info_span!("compile", name = request.name).entered();
-        let options = request.options.to_pjrt(&self.environment.platform);
-        let (result, time) =
-            timed(&self.counters.compile_nanos, || self.client.compile(request.program, &options));
-        let executable = result.map_err(|error| {
-            Error::pjrt(Code::Compile, format!("cannot compile `{}`", request.name), error)
-        })?;
-        count(&self.counters.compiles);
-        tracing::debug!(seconds = time.as_secs_f64(), "compiled");
-        Ok((executable, time))
-    }
-
-    fn load(&self, disk: &Disk, key: &Key) -> Result<Option<LoadedExecutable>, Damage> {
-        let (result, _) = timed(&self.counters.load_nanos, || {
-            let Some(payload) = disk.read(key)? else { return Ok(None) };
-            match self.client.deserialize(&payload) {
-                Ok(executable) => Ok(Some(executable)),
-                Err(error) if error.is_unimplemented() => {
-                    self.give_up_disk(&error);
-                    Ok(None)
-                }
-                Err(error) => Err(Damage::new(format!("the plugin refuses it: {error}"))),
-            }
-        });
-        if let Ok(Some(_)) = result {
-            count(&self.counters.disk_hits);
-        }
-        result
-    }
-
-    /// Takes what cannot be loaded for a miss, and says so.
-    fn load_or_warn(
-        &self,
-        disk: &Disk,
-        key: &Key,
-        request: &Request<'_>,
-    ) -> Option<LoadedExecutable> {
-        self.load(disk, key).unwrap_or_else(|damage| {
-            count(&self.counters.load_failures);
-            let (name, folder) = (request.name, disk.folder().display());
-            tracing::warn!(name, %key, %folder, %damage, "a cached executable cannot be used; it is \
-                compiled anew and replaced");
-            None
-        })
-    }
-
-    fn store(
-        &self,
-        disk: &Disk,
-        key: &Key,
-        name: &str,
-        executable: &LoadedExecutable,
-        time: Duration,
-    ) {
-        let payload = match executable.serialize() {
-            _ if self.is_disk_useless.load(Relaxed) => return,
-            Ok(payload) => payload,
-            Err(error) if error.is_unimplemented() => return self.give_up_disk(&error),
-            Err(error) => {
-                count(&self.counters.store_failures);
-                tracing::warn!(name, %error, "an executable cannot be serialized; it stays in memory");
-                return;
-            }
-        };
-        if let Err(error) = disk.write(key, name, time, &payload) {
-            count(&self.counters.store_failures);
-            self.warn_unwritable(disk, &error);
-        }
-    }
-
-    fn give_up_disk(&self, error: &rectiflow_pjrt::Error) {
-        if !self.is_disk_useless.swap(true, Relaxed) {
-            let plugin = self.client.plugin().path().display();
-            tracing::warn!(%plugin, %error, "the plugin cannot save and load executables: they are \
-                kept in memory, and every process compiles its own");
-        }
-    }
-
-    /// Once: if one cannot be kept, hundreds cannot.
-    fn warn_unwritable(&self, disk: &Disk, error: &std::io::Error) {
-        if !self.was_unwritable.swap(true, Relaxed) {
-            let folder = disk.folder().display();
-            tracing::warn!(%folder, %error, "executables cannot be kept in the cache folder, only in \
-                memory: free some space there, or choose a folder that can be written");
-        }
     }
 }
 

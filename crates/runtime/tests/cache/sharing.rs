@@ -80,8 +80,12 @@ fn clearing_while_another_process_reads() {
     let disk = Disk::new(folder.path(), u64::MAX);
     let mut removed = 0;
     while child.child.try_wait().unwrap().is_none() {
-        removed += disk.clear().unwrap().executables as u64;
-        thread::sleep(std::time::Duration::from_millis(150));
+        thread::sleep(std::time::Duration::from_millis(1));
+        // Only what is there can be read or removed, however slow this machine is.
+        if files(folder.path(), "executable").len() == 2 {
+            thread::sleep(std::time::Duration::from_millis(50));
+            removed += disk.clear().unwrap().executables as u64;
+        }
     }
     let report = child.finish();
     assert_eq!(report.load_failures, 0, "{report:?}");
