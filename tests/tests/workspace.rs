@@ -84,8 +84,11 @@ fn dependencies_run_one_way() {
     }
 }
 
+/// The one file outside `pjrt` that may hold `unsafe`: a memory map of weights.
+const MEMORY_MAP: &str = "crates/runtime/src/weights/mapped.rs";
+
 /// Only `pjrt` (and the generated bindings below it) may hold `unsafe`; all others take the
-/// workspace's lints, which forbid it.
+/// workspace's lints, which forbid it, or deny it but for [`MEMORY_MAP`].
 #[test]
 fn unsafe_is_in_pjrt_alone() {
     let lints = manifest(&root().join("Cargo.toml"));
@@ -94,12 +97,15 @@ fn unsafe_is_in_pjrt_alone() {
         if ["rectiflow-pjrt", "rectiflow-pjrt-sys"].contains(&name.as_str()) {
             continue;
         }
+        let own = table["lints"].get("rust").and_then(|lints| lints["unsafe_code"].as_str());
+        let denied = name == "rectiflow-runtime" && own == Some("deny");
         let inherits = table["lints"].get("workspace").and_then(Value::as_bool);
-        assert_eq!(inherits, Some(true), "{name} takes the workspace's lints");
+        assert!(denied || inherits == Some(true), "{name} takes the workspace's lints");
         for path in sources(&folder) {
             let text = fs::read_to_string(&path).expect("a source file");
             let allowed = text.contains(concat!("allow(", "unsafe_code"));
-            assert!(!allowed, "{} allows unsafe code", path.display());
+            let may = path.ends_with(MEMORY_MAP) && text.matches("unsafe {").count() == 1;
+            assert!(!allowed || may, "{} allows unsafe code", path.display());
         }
     }
 }

@@ -26,6 +26,10 @@ pub enum Code {
     Compile,
     /// In cache-only mode: the executable is not in the cache.
     CacheMiss,
+    /// Weights cannot be read, or do not fit the model.
+    Checkpoint,
+    /// The caller stopped the work.
+    Cancelled,
     /// A folder of executables cannot be listed or cleaned.
     CacheFolder,
 }

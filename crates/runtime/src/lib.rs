@@ -1,4 +1,5 @@
-//! Compiles programs once, and runs them on a device that is asked for by name.
+//! Compiles programs once, runs them on a device that is asked for by name, and fills them with
+//! [`weights`].
 //!
 //! A [`Runtime`] loads a plugin, makes a client and owns a [`Cache`] of executables, in memory and
 //! in a folder that all processes share.
@@ -48,6 +49,7 @@ mod error;
 mod options;
 mod profile;
 mod runtime;
+pub mod weights;
 
 pub use cache::{
     Cache, CacheStats, Difference, Disk, Entry, Key, Listing, Nearest, Part, Request, Swept, Why,
