@@ -95,7 +95,15 @@ impl Finder {
             && let Some(installed) = self.installed(row)
         {
             // A cache folder may be shared with an older system, in a container for one.
-            check_plugin(&installed.path, self.settings.machine, self.settings.glibc)?;
+            check_plugin(&installed.path, self.settings.machine, self.settings.glibc).map_err(
+                |cause| {
+                    let message = format!(
+                        "the installed {platform} plugin cannot be used; `xla-build install \
+                         {platform}` replaces it if it is damaged"
+                    );
+                    Error::new(cause.code(), message).because(cause)
+                },
+            )?;
             return Ok(Some(Found { path: installed.path, origin: Origin::Cache }));
         }
         Ok(self.in_python(platform).map(|path| Found { path, origin: Origin::Python }))
@@ -110,8 +118,14 @@ impl Finder {
         platform: Platform,
         progress: &mut dyn Progress,
     ) -> Result<PathBuf> {
-        if let Some(found) = self.find(platform)? {
-            return Ok(found.path);
+        let chosen = self.explicit.is_some() || self.variable(platform).is_some();
+        match self.find(platform) {
+            Ok(Some(found)) => return Ok(found.path),
+            Ok(None) => {}
+            // What installed itself repairs itself; what suits another system is no damage.
+            Err(error)
+                if platform == Platform::Cpu && !chosen && error.code() == Code::NotAPlugin => {}
+            Err(error) => return Err(error),
         }
         // First: where nothing is pinned, advice to install it would lead nowhere.
         let row = self.row(Purpose::Plugin(platform))?;
@@ -160,7 +174,8 @@ impl Finder {
     }
 
     fn named(&self, path: &Path, origin: Origin, source: &str) -> Result<Found> {
-        let path = path.to_owned();
+        // A bare name means a file here; the loader would look for it elsewhere.
+        let path = std::path::absolute(path).map_err(|e| Error::read(path, e))?;
         match check_plugin(&path, self.settings.machine, self.settings.glibc) {
             Ok(()) => Ok(Found { path, origin }),
             Err(e) => {
@@ -184,7 +199,6 @@ fn libraries_in_wheels(platform: Platform) -> &'static [&'static str] {
     match platform {
         Platform::Cpu => &[
             "lammps_jax_pjrt_cpu/pjrt_c_api_cpu_plugin.so",
-            "fastatomstruct_xla_cpu/libpjrt_cpu.so",
             "xla_plugins/xla_cpu_pjrt/xla_cpu_pjrt.so",
         ],
         Platform::Tpu => &["libtpu/libtpu.so"],
@@ -197,7 +211,12 @@ fn libraries_in_wheels(platform: Platform) -> &'static [&'static str] {
 /// which one it is for, it is not taken for another; a name that tells nothing is taken for all.
 fn is_for_another(path: &Path, platform: Platform) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    let said = ["tpu", "cuda", "cpu"].into_iter().find(|word| name.contains(word));
+    let words = name.split(|c: char| !c.is_alphanumeric());
+    let words = words.map(|word| word.strip_prefix("lib").unwrap_or(word));
+    let platforms = ["tpu", "cuda", "cpu"];
+    // The versions of cuda are part of the word.
+    let said = words.map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()));
+    let said = said.filter_map(|word| platforms.into_iter().find(|p| *p == word)).next();
     said.is_some_and(|word| !platform.to_string().starts_with(word))
 }
 
@@ -213,5 +232,7 @@ mod tests {
         assert!(other("/opt/libtpu.so", Platform::Cpu));
         assert!(!other("/opt/xla_cuda_plugin.so", Platform::Cuda13));
         assert!(!other("/tpu/plugin.so", Platform::Cpu), "the folder's name tells nothing");
+        assert!(!other("/opt/my_output.so", Platform::Cpu), "a part of a word tells nothing");
+        assert!(other("/opt/xla_cuda12_plugin.so", Platform::Tpu));
     }
 }

@@ -28,12 +28,12 @@ impl Finder {
     /// # Errors
     /// See [`install`](crate::install).
     pub fn install_row(&self, row: &Row, progress: &mut dyn Progress) -> Result<PathBuf> {
-        if let Some(installed) = self.installed(row) {
+        if let Some(installed) = self.undamaged(row, progress) {
             return Ok(installed.path);
         }
         let _lock = self.lock(row, progress)?;
         // Another process may have installed it while this one waited.
-        if let Some(installed) = self.installed(row) {
+        if let Some(installed) = self.undamaged(row, progress) {
             return Ok(installed.path);
         }
         let settings = self.settings();
@@ -60,6 +60,18 @@ impl Finder {
     /// What is installed in the cache folder for a row.
     pub fn installed(&self, row: &Row) -> Option<Installed> {
         Installed::read(&self.folder(row), row)
+    }
+
+    /// What is installed for a row, if it is still what was installed and can be used; what is
+    /// damaged is said and then replaced.
+    fn undamaged(&self, row: &Row, progress: &mut dyn Progress) -> Option<Installed> {
+        match self.verify(row) {
+            Ok(installed) => installed,
+            Err(damage) => {
+                progress.note(&format!("installing again: {damage}"));
+                None
+            }
+        }
     }
 
     /// Reads an installed file again and compares it with what was installed; `None` when the row

@@ -1,8 +1,9 @@
 //! Finds and installs PJRT plugins and headers from a pinned manifest.
 //!
 //! [`find`] looks and never changes anything; [`find_or_install`] also installs the CPU plugin at
-//! first use; [`install`] installs any pinned plugin. Every file comes from a wheel whose SHA-256
-//! is in the [`manifest`], so neither a mirror nor an index can substitute another.
+//! first use; [`install`] installs any pinned plugin. Every file it installs comes from a wheel whose
+//! SHA-256 is in the [`manifest`], so neither a mirror nor an index can substitute another. A path
+//! that you name, or a Python package that is there already, is checked to be a plugin and no more.
 //!
 //! A plugin is looked for in this order: an explicit path, `PJRT_PLUGIN_LIBRARY_PATH` and (for
 //! the TPU, before it) `TPU_LIBRARY_PATH`, the cache folder, installed Python wheels. No plugin is

@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Code, Error, Result};
-use crate::manifest::Row;
+use crate::manifest::{Purpose, Row};
 
 const NAME: &str = "installed.json";
 
@@ -58,11 +58,16 @@ impl Installed {
         if note["wheel_sha256"] != row.sha256 {
             return None;
         }
-        Some(Installed {
-            path: folder.join(note["name"].as_str()?),
-            size: note["size"].as_u64()?,
-            sha256: note["sha256"].as_str()?.to_owned(),
-        })
+        let name = note["name"].as_str()?;
+        let sha256 = note["sha256"].as_str()?;
+        // The note lies in a folder that others may write to: it must not lead out of it, and only
+        // a folder of headers goes without a digest.
+        let beside = Path::new(name).components().all(|c| matches!(c, Component::Normal(_)));
+        if !beside || sha256.is_empty() != (row.purpose == Purpose::Headers) {
+            return None;
+        }
+        let (path, sha256) = (folder.join(name), sha256.to_owned());
+        Some(Installed { path, size: note["size"].as_u64()?, sha256 })
     }
 
     /// Compares the file with what was installed, byte for byte.

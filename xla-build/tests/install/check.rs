@@ -40,6 +40,49 @@ fn a_library_of_another_length_is_installed_again() {
     assert_eq!(fs::read(&path).unwrap(), Elf::plugin().bytes());
 }
 
+/// Damage that keeps the length shows where the file is looked at.
+#[test]
+fn a_library_that_is_none_any_more_is_installed_again() {
+    let setup = Setup::new();
+    let (finder, path) = installed(&setup);
+    let whole = fs::read(&path).unwrap();
+    let zeros = vec![0; whole.len()];
+    fs::write(&path, &zeros).unwrap();
+    let error = finder.find(Platform::Cpu).unwrap_err();
+    assert_eq!(error.code(), Code::NotAPlugin);
+    assert!(error.to_string().contains("xla-build install cpu"), "{error}");
+    assert_eq!(finder.find_or_install(Platform::Cpu, &mut Silent).unwrap(), path);
+    assert_eq!(fs::read(&path).unwrap(), whole);
+
+    // One changed byte, of which only the digest tells.
+    let mut changed = whole.clone();
+    *changed.last_mut().unwrap() ^= 1;
+    fs::write(&path, changed).unwrap();
+    assert_eq!(finder.install(Platform::Cpu, &mut Silent).unwrap(), path);
+    assert_eq!(fs::read(&path).unwrap(), whole);
+}
+
+#[test]
+fn a_note_that_leads_elsewhere_is_not_believed() {
+    let setup = Setup::new();
+    let (finder, path) = installed(&setup);
+    let note = path.parent().unwrap().join("installed.json");
+    let text = fs::read_to_string(&note).unwrap();
+    let name = path.file_name().unwrap().to_str().unwrap();
+    let elsewhere = setup.folder.path().join("evil.so");
+    setup.put(&elsewhere, &Elf::plugin().bytes());
+    for other in [elsewhere.to_str().unwrap(), "../evil.so", "licences"] {
+        let mut changed = text.replace(name, other);
+        if other == "licences" {
+            let digest = finder.installed(&setup.settings.manifest[0]).map(|i| i.sha256);
+            changed = changed.replace(&digest.unwrap_or_default(), "");
+        }
+        fs::write(&note, changed).unwrap();
+        assert_eq!(finder.find(Platform::Cpu).unwrap(), None, "{other}");
+        fs::write(&note, &text).unwrap();
+    }
+}
+
 #[test]
 fn another_pin_is_another_installation() {
     let setup = Setup::new();

@@ -39,6 +39,18 @@ fn explicit_then_variable_then_cache_then_python() {
     assert_eq!((found.path, found.origin), (explicit, Origin::Explicit));
 }
 
+/// The loader looks for a bare name in other places than this folder.
+#[test]
+fn a_named_path_is_made_absolute() {
+    let setup = Setup::new();
+    let bytes = Elf::plugin().bytes();
+    let here = tempfile::NamedTempFile::new_in(".").unwrap();
+    std::fs::write(here.path(), bytes).unwrap();
+    let name = here.path().file_name().unwrap();
+    let found = setup.offline().explicit(name).find(Platform::Cpu).unwrap().unwrap();
+    assert_eq!(found.path, std::env::current_dir().unwrap().join(name));
+}
+
 #[test]
 fn the_tpu_variable_is_for_the_tpu_and_goes_first() {
     let mut setup = Setup::new();
