@@ -76,3 +76,29 @@ fn what_cannot_be_loaded_is_an_error_that_says_so() {
     let options = RuntimeOptions { device_count: Some(0), ..Default::default() };
     assert_eq!(Runtime::new(&options).unwrap_err().code(), Code::Options);
 }
+
+#[test]
+fn the_environment_names_the_folder_and_turns_autoload_off() {
+    let with = |cache: &str, autoload: &str| {
+        let output = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["runtimes::environment", "--exact", "--ignored", "--nocapture"])
+            .envs([("RECTIFLOW_CACHE", cache), ("RECTIFLOW_AUTOLOAD", autoload)])
+            .output()
+            .unwrap();
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let (on, off) = (with("/some/folder", "1"), with("/some/folder", "0"));
+    assert!(on.contains("OPTIONS true Some(\"/some/folder/executables\")"), "{on}");
+    assert!(off.contains("OPTIONS false Some"), "{off}");
+    let wrong = with("/some/folder", "no");
+    assert!(wrong.contains("RECTIFLOW_AUTOLOAD is `no`; expected 0 or 1"), "{wrong}");
+}
+
+#[test]
+#[ignore = "the test above runs it"]
+fn environment() {
+    match RuntimeOptions::from_env(DeviceName::Cpu) {
+        Ok(options) => println!("OPTIONS {} {:?}", options.autoload, options.cache.folder),
+        Err(error) => println!("{error}"),
+    }
+}
