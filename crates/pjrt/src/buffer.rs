@@ -191,7 +191,7 @@ impl Buffer {
         let shape = Arc::clone(&self.shape);
         // SAFETY: a fresh buffer of this client with the same shape.
         let copy = unsafe { Buffer::checked(copied, &self.client, shape, "PJRT_Buffer_CopyTo")? };
-        Ok(copy.with_form(self.form))
+        Ok(copy.with_form(self.form.clone()))
     }
 
     pub(crate) fn api(&self) -> Api {

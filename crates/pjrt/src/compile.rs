@@ -21,6 +21,12 @@ impl Client {
     /// Compiles a program for this client's devices. Blocks for the whole
     /// compile.
     ///
+    /// # Trust
+    /// Plugins check programs less than they could: text such as a `@main` without
+    /// a body, one that calls itself, or dimensions whose product overflows ends
+    /// the process inside some. Compile programs that a checked builder printed, or
+    /// whose source you trust.
+    ///
     /// # Errors
     /// `INVALID_ARGUMENT` for bad options, and whatever the compiler refuses. An
     /// unknown XLA flag comes with the flags it may have meant.

@@ -178,6 +178,10 @@ impl LoadedExecutable {
                     arg.shape()
                 )));
             }
+            let order = signature.orders.get(i).and_then(Option::as_ref);
+            if order != arg.form.order.as_ref() {
+                return Err(wrong_order(i, order, arg));
+            }
         }
         Ok(())
     }
@@ -266,7 +270,7 @@ impl LoadedExecutable {
             let buffer = unsafe {
                 Buffer::checked(*raw, &self.0.handle.client, shape, "PJRT_LoadedExecutable_Execute")
             };
-            buffer.map(|buffer| buffer.with_form(known.form))
+            buffer.map(|buffer| buffer.with_form(known.form.clone()))
         };
         let device = |d: usize| raw[d * n..(d + 1) * n].iter().zip(known).map(wrap).collect();
         (0..n_devices).map(device).collect()
@@ -282,10 +286,25 @@ impl LoadedExecutable {
             // SAFETY: a live output of this plugin.
             let shape = unsafe { shape_of(self.api(), raw)? };
             // SAFETY: as above, and this is its shape.
-            let form = unsafe { Form::of(self.api(), raw, &shape) };
+            let form = unsafe { Form::of(&self.client(), raw, &shape) };
             Ok(Output { shape: Arc::new(shape), form })
         };
         let known = outputs.iter().map(ask).collect::<Result<Vec<_>>>()?;
         Ok(self.0.outputs.get_or_init(|| known))
     }
+}
+
+/// The plugin would read the elements in the wrong order.
+#[cold]
+fn wrong_order(index: usize, expected: Option<&Arc<str>>, found: &Buffer) -> Error {
+    let named = |order: Option<&Arc<str>>| match order {
+        Some(order) => format!("dimension order {{{order}}}"),
+        None => "the usual dimension order".to_owned(),
+    };
+    Error::invalid(format!(
+        "argument {index}: expected {}, found {}; read it to the host and send it again, or let \
+         both programs use one layout",
+        named(expected),
+        named(found.form.order.as_ref())
+    ))
 }

@@ -5,18 +5,22 @@ use std::sync::Arc;
 
 use rectiflow_pjrt_sys as sys;
 
-use crate::api::{Api, function};
+use crate::api::function;
 use crate::buffer::Buffer;
+use crate::client::Client;
 use crate::element_type::ElementType;
 use crate::error::{Error, Result};
+use crate::layout::layout_of;
 use crate::shape::Shape;
 
 /// In what an array differs from the dense one that its shape describes. Found
 /// out once per executable, for its outputs; all other arrays are ordinary.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Form {
     /// Whether the shape only bounds the array: its real size is in its memory.
     pub(crate) dynamic: bool,
+    /// The order of its dimensions, where it is not the client's own.
+    pub(crate) order: Option<Arc<str>>,
 }
 
 impl Form {
@@ -24,15 +28,22 @@ impl Form {
     ///
     /// # Safety
     /// `raw` must be a live buffer of the plugin with this shape.
-    pub(crate) unsafe fn of(api: Api, raw: NonNull<sys::PJRT_Buffer>, shape: &Shape) -> Self {
+    pub(crate) unsafe fn of(
+        client: &Client,
+        raw: NonNull<sys::PJRT_Buffer>,
+        shape: &Shape,
+    ) -> Self {
         // A token has no dimensions, and plugins abort when asked about them.
         if shape.element_type() == ElementType::Token {
             return Form::default();
         }
         let function = function!(PJRT_Buffer_DynamicDimensionIndices);
         // SAFETY: as promised by the caller.
-        let args = unsafe { api.get(function, |a| a.buffer = raw.as_ptr()) };
-        Form { dynamic: args.is_ok_and(|args| args.num_dynamic_dims != 0) }
+        let args = unsafe { client.api().get(function, |a| a.buffer = raw.as_ptr()) };
+        let dynamic = args.is_ok_and(|args| args.num_dynamic_dims != 0);
+        // SAFETY: as promised by the caller.
+        let layout = unsafe { layout_of(client, raw) };
+        Form { dynamic, order: layout.ok().and_then(|layout| client.unusual_order(shape, &layout)) }
     }
 }
 

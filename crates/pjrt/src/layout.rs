@@ -1,6 +1,7 @@
 //! Device layouts, in XLA's text form such as `{1,0}` or `{1,0:T(8,128)}`.
 
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use rectiflow_pjrt_sys as sys;
 use smallvec::SmallVec;
@@ -47,15 +48,30 @@ impl Buffer {
     /// # Errors
     /// `UNIMPLEMENTED` if the plugin lacks the layouts extension.
     pub fn layout(&self) -> Result<String> {
-        let table = self.client.plugin.extension::<Layouts>()?;
-        let name = "PJRT_Layouts_PJRT_Buffer_MemoryLayout";
-        let function = function!(Layouts, PJRT_Layouts_PJRT_Buffer_MemoryLayout, name);
         // SAFETY: the buffer is live.
-        let args = unsafe { table.get(function, |a| a.buffer = self.raw.as_ptr())? };
-        let owned = Owned { raw: non_null(args.layout, name)?, table: &table };
-        // SAFETY: `owned` is live.
-        unsafe { text(&table, owned.raw) }
+        unsafe { layout_of(&self.client(), self.raw) }
     }
+}
+
+/// How the device orders an array.
+///
+/// # Safety
+/// `raw` must be a live buffer of the client.
+pub(crate) unsafe fn layout_of(client: &Client, raw: NonNull<sys::PJRT_Buffer>) -> Result<String> {
+    let table = client.plugin().extension::<Layouts>()?;
+    let name = "PJRT_Layouts_PJRT_Buffer_MemoryLayout";
+    let function = function!(Layouts, PJRT_Layouts_PJRT_Buffer_MemoryLayout, name);
+    // SAFETY: as promised by the caller.
+    let args = unsafe { table.get(function, |a| a.buffer = raw.as_ptr())? };
+    let owned = Owned { raw: non_null(args.layout, name)?, table: &table };
+    // SAFETY: `owned` is live.
+    unsafe { text(&table, owned.raw) }
+}
+
+/// The dimension order of a layout's text, without its tiles: `1,0` of `{1,0:T(8,128)}`.
+fn order(layout: &str) -> &str {
+    let inside = layout.trim_start_matches('{');
+    inside.split([':', '}']).next().unwrap_or(inside)
 }
 
 impl Client {
@@ -80,6 +96,15 @@ impl Client {
         let owned = Owned { raw: non_null(args.layout, name)?, table: &table };
         // SAFETY: `owned` is live.
         unsafe { text(&table, owned.raw) }
+    }
+}
+
+impl Client {
+    /// The dimension order of a layout, if it is not the one that arrays of this
+    /// shape have of themselves. Where the plugin does not tell, it is.
+    pub(crate) fn unusual_order(&self, shape: &Shape, layout: &str) -> Option<Arc<str>> {
+        let usual = self.default_layout(shape).ok()?;
+        (order(&usual) != order(layout)).then(|| order(layout).into())
     }
 }
 

@@ -105,7 +105,7 @@ impl LoadedExecutable {
     }
 
     pub(crate) fn signature(&self) -> &Signature {
-        self.0.signature.get_or_init(|| Signature::of(&self.0.executable))
+        self.0.signature.get_or_init(|| Signature::of(&self.0.executable, &self.client()))
     }
 
     pub(crate) fn api(&self) -> Api {

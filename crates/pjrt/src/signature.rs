@@ -1,10 +1,13 @@
 //! What a compiled program expects of its arguments.
 
+use std::sync::Arc;
+
 use prost::Message;
 
 use rectiflow_pjrt_sys as sys;
 
 use crate::api::function;
+use crate::client::Client;
 use crate::element_type::ElementType;
 use crate::error::Result;
 use crate::executable::Executable;
@@ -24,25 +27,46 @@ pub(crate) struct Signature {
     pub(crate) donated: Vec<i64>,
     /// Whether `donated` is complete.
     pub(crate) donations_known: bool,
+    /// Dimension orders that are not the client's own; as many as parameters, or
+    /// none where that is unknown.
+    pub(crate) orders: Vec<Option<Arc<str>>>,
 }
 
 impl Signature {
     /// Never fails: what cannot be learned is left to the plugin to check.
-    pub(crate) fn of(executable: &Executable) -> Self {
+    pub(crate) fn of(executable: &Executable, client: &Client) -> Self {
         let module = executable.optimized_program().and_then(|program| read_module(&program));
-        match module {
+        let mut signature = match module {
             Ok(Some(module)) => Self::of_module(&module),
             Ok(None) => Self::unknown(executable),
             Err(error) => {
                 tracing::debug!(%error, "the optimized program cannot be read");
                 Self::unknown(executable)
             }
+        };
+        if let (Some(parameters), Ok(layouts)) =
+            (&signature.parameters, executable.parameter_layouts())
+        {
+            let order = |(shape, layout): (&Option<Shape>, &String)| {
+                client.unusual_order(shape.as_ref()?, layout)
+            };
+            signature.orders = parameters.iter().zip(&layouts).map(order).collect();
         }
+        signature
     }
 
     fn of_module(module: &proto::HloModule) -> Self {
+        // A tuple is passed as its members, one by one.
+        let arrays = module.program_shape.as_ref().map(|program| {
+            let mut arrays = Vec::new();
+            program.parameters.iter().for_each(|shape| flatten(shape, &mut arrays));
+            arrays
+        });
         let parameters: Option<Vec<_>> =
-            module.program_shape.as_ref().map(|p| p.parameters.iter().map(static_shape).collect());
+            arrays.as_ref().map(|arrays| arrays.iter().map(|shape| static_shape(shape)).collect());
+        // Donations are numbered by parameter, which is only the argument's number without tuples.
+        let count = module.program_shape.as_ref().map(|program| program.parameters.len());
+        let donations_known = count == arrays.as_ref().map(Vec::len);
         let aliases = module.input_output_alias.iter().flat_map(|list| &list.entries);
         let donors = module.buffer_donor.iter().flat_map(|list| &list.entries);
         let mut donated: Vec<i64> =
@@ -50,7 +74,7 @@ impl Signature {
         donated.sort_unstable();
         donated.dedup();
         let n_parameters = parameters.as_ref().map(Vec::len);
-        Signature { parameters, n_parameters, donated, donations_known: true }
+        Signature { parameters, n_parameters, donated, donations_known, orders: Vec::new() }
     }
 
     fn unknown(executable: &Executable) -> Self {
@@ -59,7 +83,25 @@ impl Signature {
             .map(|kinds| kinds.len())
             .or_else(|_| n_parameter_layouts(executable))
             .ok();
-        Signature { parameters: None, n_parameters, donated: Vec::new(), donations_known: false }
+        Signature {
+            parameters: None,
+            n_parameters,
+            donated: Vec::new(),
+            donations_known: false,
+            orders: Vec::new(),
+        }
+    }
+}
+
+/// Number of the tuple type in XLA's `PrimitiveType`.
+const TUPLE: i32 = 13;
+
+/// The arrays that a parameter consists of, in order.
+fn flatten<'s>(shape: &'s proto::ArrayShape, arrays: &mut Vec<&'s proto::ArrayShape>) {
+    if shape.element_type == TUPLE {
+        shape.tuple.iter().for_each(|member| flatten(member, arrays));
+    } else {
+        arrays.push(shape);
     }
 }
 

@@ -1,8 +1,10 @@
 //! Execution on one device.
 
-use rectiflow_pjrt::{CompileOptions, ErrorCode, ExecuteOptions, Program, Result, baseline};
+use rectiflow_pjrt::{
+    CompileOptions, ErrorCode, ExecuteOptions, LoadedExecutable, Program, Result, baseline,
+};
 
-use crate::{client, compile, double, plugin};
+use crate::{client, compile, double, plugin, skipped};
 
 #[test]
 fn outputs_keep_their_order_and_shapes() -> Result<()> {
@@ -139,5 +141,52 @@ fn bare_calls_do_the_same() -> Result<()> {
     let mut read = baseline::ToHost::new(&x)?;
     read.run()?;
     assert_eq!(read.bytes(), x.to_bytes()?);
+    Ok(())
+}
+
+/// A program `x -> x` whose result is kept in the other dimension order, and one that takes its
+/// argument so.
+fn ordered(parameter: &str, result: &str) -> LoadedExecutable {
+    compile(
+        &format!("(%x: tensor<2x3xf32>{parameter}) -> (tensor<2x3xf32>{result})"),
+        "%0 = stablehlo.add %x, %x : tensor<2x3xf32> return %0 : tensor<2x3xf32>",
+    )
+}
+
+#[test]
+fn arrays_of_another_dimension_order_are_refused() -> Result<()> {
+    const OTHER: &str = " {mhlo.layout_mode = \"{0,1}\"}";
+    let (usual, gives, takes) = (ordered("", ""), ordered("", OTHER), ordered(OTHER, ""));
+    let x = client().buffer_from_slice(&[1f32, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3])?;
+    let y = gives.execute(&[&x])?.remove(0);
+    if y.layout()? == x.layout()? {
+        skipped("arrays_of_another_dimension_order_are_refused", "the plugin ignores layout modes");
+        return Ok(());
+    }
+    assert_eq!(y.to_vec::<f32>()?, [2.0, 4.0, 6.0, 8.0, 10.0, 12.0]);
+    let error = usual.execute(&[&y]).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::InvalidArgument);
+    assert!(error.to_string().contains("expected the usual dimension order, found"), "{error}");
+    let error = takes.execute(&[&x]).unwrap_err().to_string();
+    assert!(error.contains("expected dimension order {0,1}, found the usual"), "{error}");
+    let z = takes.execute(&[&y])?.remove(0);
+    assert_eq!(z.to_vec::<f32>()?, [4.0, 8.0, 12.0, 16.0, 20.0, 24.0]);
+    Ok(())
+}
+
+/// The CPU plugin passes no tuples, and says so; it must not be asked with a wrong count.
+#[test]
+fn a_tuple_parameter_is_an_error() -> Result<()> {
+    let program = compile(
+        "(%t: tuple<tensor<2xf32>, tensor<2xf32>>) -> tensor<2xf32>",
+        "%0 = stablehlo.get_tuple_element %t[0]
+            : (tuple<tensor<2xf32>, tensor<2xf32>>) -> tensor<2xf32>
+         return %0 : tensor<2xf32>",
+    );
+    assert_eq!(program.parameter_shapes().map(<[_]>::len), Some(2), "its members are counted");
+    let a = client().buffer_from_slice(&[3f32, 5.0], &[2])?;
+    let error = program.execute(&[&a]).unwrap_err().to_string();
+    assert_eq!(error, "the program takes 2 arguments, found 1");
+    assert!(program.execute(&[&a, &a]).is_err());
     Ok(())
 }
