@@ -186,8 +186,8 @@ impl Emitter {
         for (i, region) in regions.iter().enumerate() {
             self.text.push_str(if i == 0 { " ({\n" } else { ", {\n" });
             let mut names = self.argument_names(region);
-            for (from, to) in &region.captures {
-                names[to.index()] = outer[from.index()];
+            for capture in &region.captures {
+                names[capture.inner.index()] = outer[capture.outer.index()];
             }
             if !region.parameters.is_empty() {
                 let parameters = region

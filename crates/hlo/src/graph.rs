@@ -2,12 +2,13 @@
 
 use std::{
     panic::Location,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, atomic::AtomicU64},
 };
 
 use crate::{
     DType, Error, Literal, Mesh, Op, Shape, Sharding, Tensor,
-    block::{Block, Instruction, ValueId},
+    block::{Block, Capture, Instruction, Live, ValueId},
+    eager::Dispatch,
     error::Mismatch,
     module::Function,
     op::{Inputs, RegionType},
@@ -45,6 +46,11 @@ pub(crate) struct Inner {
     /// Whether this is neither a region nor a function.
     is_program: bool,
     block: Mutex<Block>,
+    /// Who takes the ops of the program, if they are not kept; known to its regions too, since it
+    /// also takes their errors.
+    pub(crate) dispatch: Option<Arc<dyn Dispatch>>,
+    /// Values of an eager graph so far, which no block counts.
+    pub(crate) n_values: AtomicU64,
     pub(crate) shared: Arc<Mutex<Shared>>,
 }
 
@@ -75,24 +81,38 @@ impl Default for Graph {
 impl Graph {
     /// An empty graph.
     pub fn new() -> Graph {
-        Graph::with_parent(None, Arc::default(), true)
+        Graph::from_parts(None, Arc::default(), true, None)
     }
 
-    fn with_parent(parent: Option<Graph>, shared: Arc<Mutex<Shared>>, is_program: bool) -> Graph {
+    pub(crate) fn dispatching(dispatch: Arc<dyn Dispatch>) -> Graph {
+        Graph::from_parts(None, Arc::default(), true, Some(dispatch))
+    }
+
+    fn from_parts(
+        parent: Option<Graph>,
+        shared: Arc<Mutex<Shared>>,
+        is_program: bool,
+        dispatch: Option<Arc<dyn Dispatch>>,
+    ) -> Graph {
         let depth = parent.as_ref().map_or(0, |p| p.inner.depth + 1);
-        Graph {
-            inner: Arc::new(Inner { parent, depth, is_program, block: Mutex::default(), shared }),
-        }
+        let (block, n_values) = (Mutex::default(), AtomicU64::new(0));
+        let inner = Inner { parent, depth, is_program, block, dispatch, n_values, shared };
+        Graph { inner: Arc::new(inner) }
+    }
+
+    pub(crate) fn is_program(&self) -> bool {
+        self.inner.is_program
     }
 
     /// An empty graph for a region inside this one.
     pub(crate) fn region(&self) -> Graph {
-        Graph::with_parent(Some(self.clone()), self.inner.shared.clone(), false)
+        let (shared, dispatch) = (self.inner.shared.clone(), self.inner.dispatch.clone());
+        Graph::from_parts(Some(self.clone()), shared, false, dispatch)
     }
 
     /// An empty graph for a function, which sees nothing of this one.
     pub(crate) fn isolated(&self) -> Graph {
-        Graph::with_parent(None, self.inner.shared.clone(), false)
+        Graph::from_parts(None, self.inner.shared.clone(), false, self.inner.dispatch.clone())
     }
 
     pub(crate) fn block(&self) -> MutexGuard<'_, Block> {
@@ -104,16 +124,21 @@ impl Graph {
     }
 
     pub(crate) fn tensor(&self, id: ValueId, shape: Shape) -> Tensor {
-        Tensor { graph: self.clone(), id, shape: Arc::new(shape) }
+        Tensor { graph: self.clone(), id, shape: Arc::new(shape), handle: None }
+    }
+
+    /// Shape of a value of this graph's block.
+    pub(crate) fn shape_of(&self, id: ValueId) -> Shape {
+        self.block().shape(id).clone()
     }
 
     /// An input of the program. The order of the calls is the order of the arguments; the name is
     /// for messages only and does not enter the program.
     #[track_caller]
     pub fn parameter(&self, name: &str, shape: Shape) -> Tensor {
-        if !self.inner.is_program {
-            let mismatch =
-                Mismatch::new("a call on the program's own graph", "a region or function");
+        if !self.is_program() || self.eager_root().is_some() {
+            let found = if self.is_program() { "an eager graph" } else { "a region or function" };
+            let mismatch = Mismatch::new("a call on the graph of a program being traced", found);
             self.fail("parameter", vec![shape.clone()], mismatch);
             return self.stand_in(shape);
         }
@@ -203,12 +228,28 @@ impl Graph {
     /// Keeps the first error.
     #[track_caller]
     pub(crate) fn fail(&self, op: &'static str, operands: Vec<Shape>, mismatch: Mismatch) {
-        let location = Location::caller();
+        self.fail_at(op, operands, mismatch, Location::caller());
+    }
+
+    fn fail_at(
+        &self,
+        op: &'static str,
+        operands: Vec<Shape>,
+        mismatch: Mismatch,
+        location: &'static Location<'static>,
+    ) {
         let mut shared = self.shared();
         let scope = shared.scopes.iter().map(|(_, name)| &name[..]).collect::<Vec<_>>().join("/");
-        shared
-            .first_error
-            .get_or_insert_with(|| Error::new(op, operands, mismatch, location, scope));
+        let error = Error::new(op, operands, mismatch, location, scope);
+        match self.dispatch() {
+            Some(dispatch) => {
+                drop(shared);
+                dispatch.fail(error);
+            }
+            None => {
+                shared.first_error.get_or_insert(error);
+            }
+        }
     }
 
     /// The first error so far.
@@ -218,6 +259,9 @@ impl Graph {
 
     /// A value to go on with after an error; the graph can no longer be finished.
     pub(crate) fn stand_in(&self, shape: Shape) -> Tensor {
+        if let Some(dispatch) = self.eager_root() {
+            return self.value(Arc::new(shape), dispatch.stand_in());
+        }
         let id = self.block().new_value(shape.clone());
         self.tensor(id, shape)
     }
@@ -238,11 +282,22 @@ impl Graph {
         regions: Vec<Block>,
         n_results: usize,
     ) -> Vec<Tensor> {
-        let location = Location::caller();
+        self.record_at(op, operands, regions, n_results, Location::caller())
+    }
+
+    /// Records an op that model code wrote at `location`.
+    pub(crate) fn record_at(
+        &self,
+        op: Op,
+        operands: &[&Tensor],
+        regions: Vec<Block>,
+        n_results: usize,
+        location: &'static Location<'static>,
+    ) -> Vec<Tensor> {
         let graph = innermost(self, operands);
         let Some(ids) = operands.iter().map(|t| graph.import(t)).collect::<Option<Vec<_>>>() else {
             let mismatch = Mismatch::new("operands of one graph", "a value of another graph");
-            return graph.failed(&op, operands, mismatch, n_results);
+            return graph.failed(&op, operands, mismatch, n_results, location);
         };
         let shapes: Vec<Shape> = operands.iter().map(|t| t.shape().clone()).collect();
         let types: Vec<RegionType> = regions.iter().map(Block::region_type).collect();
@@ -251,6 +306,9 @@ impl Graph {
             .and_then(|results| results.iter().try_for_each(check_shape).map(|()| results));
         match inferred {
             Ok(results) if results.len() == n_results => {
+                if let Some(dispatch) = graph.eager_root() {
+                    return graph.hand_over(dispatch, op, operands, regions, results, location);
+                }
                 let mut block = graph.block();
                 let ids_out: Vec<_> = results.iter().map(|s| block.new_value(s.clone())).collect();
                 let results_ids = ids_out.clone();
@@ -267,23 +325,23 @@ impl Graph {
             Ok(results) => {
                 let mismatch =
                     Mismatch::new(format!("{n_results} results"), results.len().to_string());
-                graph.failed(&op, operands, mismatch, n_results)
+                graph.failed(&op, operands, mismatch, n_results, location)
             }
-            Err(mismatch) => graph.failed(&op, operands, mismatch, n_results),
+            Err(mismatch) => graph.failed(&op, operands, mismatch, n_results, location),
         }
     }
 
-    #[track_caller]
     fn failed(
         &self,
         op: &Op,
         operands: &[&Tensor],
         mismatch: Mismatch,
         n_results: usize,
+        location: &'static Location<'static>,
     ) -> Vec<Tensor> {
         let shapes: Vec<Shape> = operands.iter().map(|t| t.shape().clone()).collect();
         let shape = shapes.first().cloned().unwrap_or_else(|| Shape::scalar(DType::F32));
-        self.fail(op.mnemonic(), shapes, mismatch);
+        self.fail_at(op.mnemonic(), shapes, mismatch, location);
         (0..n_results).map(|_| self.stand_in(shape.clone())).collect()
     }
 
@@ -295,11 +353,13 @@ impl Graph {
         }
         let outer = self.inner.parent.as_ref()?.import(tensor)?;
         let mut block = self.block();
-        if let Some((_, inner)) = block.captures.iter().find(|(from, _)| *from == outer) {
-            return Some(*inner);
+        if let Some(known) = block.captures.iter().find(|capture| capture.outer == outer) {
+            return Some(known.inner);
         }
         let inner = block.new_value(tensor.shape().clone());
-        block.captures.push((outer, inner));
+        let is_eager = self.inner.parent.as_ref().is_some_and(|p| p.eager_root().is_some());
+        let live = is_eager.then(|| Live(tensor.clone()));
+        block.captures.push(Capture { outer, inner, live });
         Some(inner)
     }
 }

@@ -46,6 +46,7 @@ mod build;
 mod composite;
 mod dimension_numbers;
 mod dtype;
+mod eager;
 mod emit;
 mod error;
 mod graph;
@@ -65,10 +66,11 @@ pub use attribute::{
     Attribute, Channel, CompareType, Dictionary, Direction, Pairs, Precision, ReplicaGroups,
     ResultDims, RngAlgorithm, Symbol, Value,
 };
-pub use block::{Block, Instruction, ValueId};
+pub use block::{Block, Capture, Instruction, ValueId};
 pub use build::{Convolution, CustomCall, DotOptions, FunctionRef, Window};
 pub use dimension_numbers::{ConvDims, DotAlgorithm, DotDims, GatherDims, ScatterDims};
 pub use dtype::{Class, DType, DTypes};
+pub use eager::{Dispatch, Handle};
 pub use error::{Error, Mismatch};
 pub use graph::{Graph, Scope};
 pub use literal::{Element, Literal, Number};

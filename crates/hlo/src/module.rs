@@ -83,6 +83,10 @@ impl Graph {
         let location = Location::caller();
         let error =
             |op, shapes, mismatch| Error::new(op, shapes, mismatch, location, String::new());
+        if self.dispatch().is_some() {
+            let mismatch = Mismatch::new("a graph that keeps its ops", "an eager graph");
+            return Err(error("func.return", Vec::new(), mismatch));
+        }
         if let Some(first) = self.first_error() {
             return Err(first);
         }

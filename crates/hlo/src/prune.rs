@@ -23,11 +23,11 @@ impl Block {
             instruction.regions.iter_mut().for_each(Block::prune);
             instruction.operands.iter().for_each(|id| live[id.index()] = true);
             let captured = instruction.regions.iter().flat_map(|region| &region.captures);
-            captured.for_each(|(outer, _)| live[outer.index()] = true);
+            captured.for_each(|capture| live[capture.outer.index()] = true);
             kept.push(instruction);
         }
         kept.reverse();
-        self.captures.retain(|(_, inner)| live[inner.index()]);
+        self.captures.retain(|capture| live[capture.inner.index()]);
         self.instructions = kept;
     }
 

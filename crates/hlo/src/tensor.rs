@@ -6,7 +6,9 @@ use std::{
     sync::Arc,
 };
 
-use crate::{DType, DTypes, Graph, Number, Op, Shape, block::ValueId, error::Mismatch};
+use crate::{
+    DType, DTypes, Graph, Number, Op, Shape, block::ValueId, eager::Handle, error::Mismatch,
+};
 
 /// A value of a graph: an input, a constant, or a result of an op. Cloning copies the handle.
 #[derive(Clone)]
@@ -14,6 +16,8 @@ pub struct Tensor {
     pub(crate) graph: Graph,
     pub(crate) id: ValueId,
     pub(crate) shape: Arc<Shape>,
+    /// Of a value of an eager graph.
+    pub(crate) handle: Option<Handle>,
 }
 
 impl Tensor {

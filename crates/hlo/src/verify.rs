@@ -69,12 +69,12 @@ pub(crate) fn verify(module: &Module) -> Check {
 fn block(module: &Module, block: &Block) -> Check {
     let mut defined = vec![false; block.shapes.len()];
     block.parameters.iter().for_each(|id| defined[id.index()] = true);
-    block.captures.iter().for_each(|(_, inner)| defined[inner.index()] = true);
+    block.captures.iter().for_each(|capture| defined[capture.inner.index()] = true);
     for instruction in &block.instructions {
         let captured = instruction
             .regions
             .iter()
-            .flat_map(|region| region.captures.iter().map(|(outer, _)| outer));
+            .flat_map(|region| region.captures.iter().map(|capture| &capture.outer));
         if instruction.operands.iter().chain(captured).any(|id| !defined[id.index()]) {
             return Err(Problem::new(
                 instruction.op.mnemonic(),

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, Weak};
 use crate::{
     DType, Dictionary, Graph, Op, RngAlgorithm, Shape, Symbol, Tensor,
     attribute::{Aliases, Effect, RowMajor},
-    block::Block,
+    block::{Block, Capture, Live},
     error::Mismatch,
     graph::Shared,
     module::Function,
@@ -86,16 +86,20 @@ impl Graph {
         mut body: Block,
     ) -> Vec<Tensor> {
         let mut operands: Vec<Tensor> = state.iter().map(|&tensor| tensor.clone()).collect();
-        let mut outer: Vec<_> =
-            condition.captures.iter().chain(&body.captures).map(|(outer, _)| *outer).collect();
-        outer.sort_unstable();
-        outer.dedup();
-        for id in outer {
-            let shape = self.block().shape(id).clone();
-            condition.parameter_for(id, &shape);
-            let passed_on = body.parameter_for(id, &shape);
+        let mut outer: Vec<Capture> =
+            condition.captures.iter().chain(&body.captures).cloned().collect();
+        outer.sort_unstable_by_key(|capture| capture.outer);
+        outer.dedup_by_key(|capture| capture.outer);
+        for capture in outer {
+            let id = capture.outer;
+            let tensor = match capture.live {
+                Some(Live(tensor)) => tensor,
+                None => self.tensor(id, self.shape_of(id)),
+            };
+            condition.parameter_for(id, tensor.shape());
+            let passed_on = body.parameter_for(id, tensor.shape());
             body.results.push(passed_on);
-            operands.push(self.tensor(id, shape));
+            operands.push(tensor);
         }
         let count = operands.len();
         let mut results = self.record(
@@ -159,8 +163,16 @@ impl Graph {
         let effect = Effect(block.has_side_effect());
         let returned = block.shapes_of(&block.results);
         let mut shared = self.shared();
-        let name = format!("f{}", shared.functions.len());
-        shared.functions.push(Arc::new(Function { name: name.clone(), block }));
+        // A loop of eager code declares the same function again and again.
+        let mut known = shared.functions.iter().filter(|_| self.dispatch().is_some());
+        let name = match known.find(|known| known.block == block) {
+            Some(known) => known.name.clone(),
+            None => {
+                let name = format!("f{}", shared.functions.len());
+                shared.functions.push(Arc::new(Function { name: name.clone(), block }));
+                name
+            }
+        };
         let owner = Arc::downgrade(&self.inner.shared);
         FunctionRef { owner, symbol: Symbol(name), effect, results: returned }
     }
@@ -243,9 +255,9 @@ impl Graph {
 impl Block {
     /// Turns the capture of `outer`, if there is one, into a parameter; else adds one.
     fn parameter_for(&mut self, outer: crate::ValueId, shape: &Shape) -> crate::ValueId {
-        let at = self.captures.iter().position(|(from, _)| *from == outer);
+        let at = self.captures.iter().position(|capture| capture.outer == outer);
         let id = match at {
-            Some(at) => self.captures.remove(at).1,
+            Some(at) => self.captures.remove(at).inner,
             None => self.new_value(shape.clone()),
         };
         self.parameters.push(id);
