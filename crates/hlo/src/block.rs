@@ -53,6 +53,18 @@ impl Hash for Instruction {
 }
 
 impl Instruction {
+    /// An op without regions, on inputs `0..n_operands`, as [`Dispatch`](crate::Dispatch) takes it.
+    pub fn new(op: Op, n_operands: usize, location: &'static Location<'static>) -> Instruction {
+        let operands = (0..n_operands as u64).map(ValueId).collect();
+        Instruction { op, operands, results: vec![ValueId(0)], regions: Vec::new(), location }
+    }
+
+    /// Whether devices exchange data in it, itself or something in its regions.
+    pub fn is_collective(&self) -> bool {
+        let in_region = |region: &Block| region.instructions.iter().any(Instruction::is_collective);
+        self.op.is_collective() || self.regions.iter().any(in_region)
+    }
+
     /// The line of model code that wrote it.
     pub fn location(&self) -> &'static Location<'static> {
         self.location

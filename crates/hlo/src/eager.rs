@@ -25,6 +25,7 @@ pub trait Dispatch: Any + Send + Sync {
     /// regions name the inputs after the operands. Returns a handle for each result shape.
     fn dispatch(
         &self,
+        graph: &Graph,
         instruction: Instruction,
         inputs: &[&Tensor],
         results: &[Arc<Shape>],
@@ -103,10 +104,11 @@ impl Graph {
         };
         let shapes: Vec<Arc<Shape>> = results.into_iter().map(Arc::new).collect();
         let handles = if captured.is_empty() {
-            dispatch.dispatch(instruction, operands, &shapes)
+            dispatch.dispatch(self, instruction, operands, &shapes)
         } else {
             let captured: Vec<&Tensor> = captured.iter().collect();
-            dispatch.dispatch(instruction, &[operands, &captured].concat(), &shapes)
+            let inputs = [operands, &captured].concat();
+            dispatch.dispatch(self, instruction, &inputs, &shapes)
         };
         debug_assert_eq!(handles.len(), shapes.len(), "a handle for each result");
         shapes.into_iter().zip(handles).map(|(shape, handle)| self.value(shape, handle)).collect()

@@ -60,6 +60,7 @@ mod shape;
 mod sharding;
 mod table;
 mod tensor;
+mod traits;
 pub mod verify;
 
 pub use attribute::{

@@ -110,6 +110,25 @@ impl Literal {
         &self.shape
     }
 
+    /// The number that every element is, if the constant is written so.
+    pub fn as_splat(&self) -> Option<Number> {
+        match self.data {
+            Data::Splat(number) => Some(number),
+            Data::Dense(_) => None,
+        }
+    }
+
+    /// All elements, as [`Literal::from_bytes`] takes them; `None` for a splat of a float type of
+    /// less than 16 bits.
+    pub fn to_bytes(&self) -> Option<Vec<u8>> {
+        let number = match &self.data {
+            Data::Dense(bytes) => return Some(bytes.to_vec()),
+            Data::Splat(number) => *number,
+        };
+        let count = usize::try_from(self.shape.element_count()?).ok()?;
+        Some(number.to_bytes(self.shape.dtype)?.repeat(count))
+    }
+
     /// Bytes the graph's text must carry: one element for a splat.
     pub(crate) fn stored_bytes(&self) -> usize {
         match &self.data {

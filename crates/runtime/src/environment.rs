@@ -4,6 +4,7 @@ use std::env;
 use std::fs;
 
 use crate::device::DeviceName;
+use crate::eager::{EagerMode, EagerOptions};
 use crate::error::{Code, Error, Result};
 use crate::options::{CacheOptions, RuntimeOptions};
 
@@ -15,20 +16,24 @@ impl RuntimeOptions {
     /// | `RECTIFLOW_CACHE` | executables are kept in its folder `executables`, or else in the user's cache folder |
     /// | `RECTIFLOW_AUTOLOAD` | `0` turns [`RuntimeOptions::autoload`] off, `1` is the default |
     ///
+    /// | `RECTIFLOW_DEFER_AND_FUSE` | `1` makes [`EagerMode::DeferAndFuse`] the mode of eager ops |
+    /// | `RECTIFLOW_LAUNCH_BLOCKING` | `1` makes it [`EagerMode::DeferNeverAndLaunchBlocking`], and counts more |
+    ///
     /// A machine without any such folder, a container for one, keeps executables in memory, with a
     /// warning.
     ///
     /// # Errors
-    /// [`Code::Options`] when `RECTIFLOW_AUTOLOAD` is something else.
+    /// [`Code::Options`] when a variable of 0 and 1 is something else.
     pub fn from_env(device: DeviceName) -> Result<Self> {
-        let autoload = match env::var("RECTIFLOW_AUTOLOAD").as_deref() {
-            Err(_) | Ok("" | "1") => true,
-            Ok("0") => false,
-            Ok(other) => {
-                let message = format!("RECTIFLOW_AUTOLOAD is `{other}`; expected 0 or 1");
-                return Err(Error::new(Code::Options, message));
-            }
+        let autoload = switch("RECTIFLOW_AUTOLOAD")?.unwrap_or(true);
+        let fuses = switch("RECTIFLOW_DEFER_AND_FUSE")?.unwrap_or(false);
+        let blocks = switch("RECTIFLOW_LAUNCH_BLOCKING")?.unwrap_or(false);
+        let mode = match (blocks, fuses) {
+            (true, _) => EagerMode::DeferNeverAndLaunchBlocking,
+            (false, true) => EagerMode::DeferAndFuse,
+            (false, false) => EagerMode::DeferNever,
         };
+        let eager = EagerOptions { mode, ..EagerOptions::default() };
         let cache = match xla_build::cache_root() {
             Ok(root) => CacheOptions::in_folder(root.join("executables")),
             Err(error) => {
@@ -36,7 +41,21 @@ impl RuntimeOptions {
                 CacheOptions::default()
             }
         };
-        Ok(RuntimeOptions { device, autoload, cache, ..RuntimeOptions::default() })
+        Ok(RuntimeOptions { device, autoload, cache, eager, ..RuntimeOptions::default() })
+    }
+}
+
+/// A variable that is 0 or 1; `None` if it is not set.
+fn switch(name: &str) -> Result<Option<bool>> {
+    match env::var(name).as_deref() {
+        Err(env::VarError::NotPresent) | Ok("") => Ok(None),
+        Ok("0") => Ok(Some(false)),
+        Ok("1") => Ok(Some(true)),
+        other => {
+            let found = other.unwrap_or("not Unicode");
+            let message = format!("{name} is `{found}`; expected 0 or 1");
+            Err(Error::new(Code::Options, message))
+        }
     }
 }
 

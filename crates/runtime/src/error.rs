@@ -30,6 +30,12 @@ pub enum Code {
     Checkpoint,
     /// The caller stopped the work.
     Cancelled,
+    /// An op was written on values that it cannot take; the message names the line of model code.
+    Shape,
+    /// The device failed at running a program.
+    Execute,
+    /// An array is not what it was used as: of another type, of another queue, or no array yet.
+    Array,
     /// A folder of executables cannot be listed or cleaned.
     CacheFolder,
 }
@@ -70,6 +76,27 @@ impl Error {
 
     pub(crate) fn pjrt(code: Code, message: impl Into<String>, cause: pjrt::Error) -> Self {
         Error(Arc::new(Repr { code, message: message.into(), cause: Some(Cause::Pjrt(cause)) }))
+    }
+
+    pub(crate) fn shape(cause: rectiflow_hlo::Error) -> Self {
+        Error::new(Code::Shape, cause.to_string())
+    }
+
+    pub(crate) fn execute(cause: pjrt::Error) -> Self {
+        Error::pjrt(Code::Execute, "cannot run the program", cause)
+    }
+
+    /// The same error in other words.
+    pub(crate) fn because_of(error: &Error, message: String) -> Self {
+        let cause = error.plugin_error().cloned();
+        match cause {
+            Some(cause) => {
+                // The words already tell the cause.
+                let told = message.replace(&format!(": {cause}"), "");
+                Error::pjrt(error.code(), told, cause)
+            }
+            None => Error::new(error.code(), message),
+        }
     }
 
     /// What went wrong.

@@ -44,6 +44,8 @@
 mod cache;
 mod compile_options;
 mod device;
+mod eager;
+mod element;
 mod environment;
 mod error;
 mod options;
@@ -52,10 +54,15 @@ mod runtime;
 pub mod weights;
 
 pub use cache::{
-    Cache, CacheStats, Difference, Disk, Entry, Key, Listing, Nearest, Part, Request, Swept, Why,
+    Cache, CacheOutcome, CacheStats, Difference, Disk, Entry, Key, Listing, Nearest, Part, Request,
+    Swept, Why,
 };
 pub use compile_options::{CompileOptions, FlagValue};
 pub use device::{DeviceInfo, DeviceName};
+pub use eager::{
+    Array, EagerMode, EagerOptions, Flush, FlushReason, ModeScope, Queue, Read, Reading, Totals,
+    Trace,
+};
 pub use error::{Code, Error, Result};
 pub use options::{CacheOptions, RuntimeOptions};
 pub use profile::Profile;

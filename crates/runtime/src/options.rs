@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use rectiflow_pjrt::ClientOptions;
 
 use crate::device::DeviceName;
+use crate::eager::EagerOptions;
 
 /// How to make a [`Runtime`](crate::Runtime).
 ///
@@ -24,6 +25,8 @@ pub struct RuntimeOptions {
     pub client: ClientOptions,
     /// Where executables are kept.
     pub cache: CacheOptions,
+    /// How the ops of [`Runtime::queue`](crate::Runtime::queue) run.
+    pub eager: EagerOptions,
 }
 
 impl Default for RuntimeOptions {
@@ -34,6 +37,7 @@ impl Default for RuntimeOptions {
             device_count: None,
             client: ClientOptions::new(),
             cache: CacheOptions::default(),
+            eager: EagerOptions::default(),
         }
     }
 }

@@ -7,6 +7,7 @@ use rectiflow_pjrt::{Client, LoadedExecutable, Plugin};
 
 use crate::cache::{Cache, CacheStats, Counters, Request};
 use crate::device::{DeviceInfo, DeviceName};
+use crate::eager::{EagerOptions, Queue};
 use crate::error::{Code, Error, Result};
 use crate::options::RuntimeOptions;
 
@@ -27,7 +28,8 @@ struct Inner {
 
 struct Loaded {
     client: Client,
-    cache: Cache,
+    cache: Arc<Cache>,
+    queue: OnceLock<Queue>,
 }
 
 impl Runtime {
@@ -90,7 +92,7 @@ impl Runtime {
     /// # Errors
     /// As [`Runtime::client`].
     pub fn cache(&self) -> Result<&Cache> {
-        self.loaded(self.0.options.autoload).map(|loaded| &loaded.cache)
+        self.loaded(self.0.options.autoload).map(|loaded| &*loaded.cache)
     }
 
     /// The executable of a program; see [`Cache::get_or_compile`].
@@ -99,6 +101,28 @@ impl Runtime {
     /// As [`Runtime::client`] and [`Cache::get_or_compile`].
     pub fn get_or_compile(&self, request: &Request<'_>) -> Result<LoadedExecutable> {
         self.cache()?.get_or_compile(request)
+    }
+
+    /// The queue of eager ops that [`RuntimeOptions::eager`] describes, the same at each call.
+    ///
+    /// # Errors
+    /// As [`Runtime::client`], and [`Runtime::new_queue`].
+    pub fn queue(&self) -> Result<&Queue> {
+        let loaded = self.loaded(self.0.options.autoload)?;
+        if let Some(queue) = loaded.queue.get() {
+            return Ok(queue);
+        }
+        let queue = self.new_queue(&self.0.options.eager)?;
+        Ok(loaded.queue.get_or_init(|| queue))
+    }
+
+    /// Another queue of eager ops.
+    ///
+    /// # Errors
+    /// As [`Runtime::client`]; [`Code::Options`] if there is no such device.
+    pub fn new_queue(&self, options: &EagerOptions) -> Result<Queue> {
+        let loaded = self.loaded(self.0.options.autoload)?;
+        Queue::new(&loaded.client, &loaded.cache, options)
     }
 
     /// All devices, those of other processes of the job included.
@@ -155,7 +179,7 @@ impl Inner {
         }
         let client = plugin.client(&client).map_err(failed("create a client"))?;
         let cache = Cache::counted(&client, &options.cache, Arc::clone(&self.counters))?;
-        Ok(Loaded { client, cache })
+        Ok(Loaded { client, cache: Arc::new(cache), queue: OnceLock::new() })
     }
 }
 

@@ -44,16 +44,6 @@ impl CustomCall {
     }
 }
 
-impl Op {
-    /// Whether the op itself must run even if its results are unused.
-    pub fn has_side_effect(&self) -> bool {
-        matches!(
-            self,
-            Op::CustomCall { has_side_effect: true, .. } | Op::Call { effect: Effect(true), .. }
-        )
-    }
-}
-
 impl Graph {
     /// Runs `body` on the state while `condition` holds, and returns the last state. Both get the
     /// state; both may use values of the graphs around them.

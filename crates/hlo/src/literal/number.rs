@@ -35,6 +35,18 @@ impl Number {
         Number::Complex(re.to_bits(), im.to_bits())
     }
 
+    /// One element of a host array, if this crate can encode the type.
+    pub(super) fn to_bytes(self, dtype: DType) -> Option<Vec<u8>> {
+        match self {
+            Number::Int(i) => Some(i.to_le_bytes()[..dtype.byte_size()].to_vec()),
+            Number::Float(bits) => float_bytes(f64::from_bits(bits), dtype),
+            Number::Complex(re, im) => {
+                let part = |bits| float_bytes(f64::from_bits(bits), dtype.real());
+                Some([part(re)?, part(im)?].concat())
+            }
+        }
+    }
+
     /// The number as `dtype` writes it, or why it cannot.
     pub(super) fn of_type(self, dtype: DType) -> Result<Number, Mismatch> {
         let refuse = || Mismatch::new(format!("a number that {dtype} can hold"), self.to_string());
@@ -73,6 +85,16 @@ impl Number {
             _ => Err(refuse()),
         }
     }
+}
+
+fn float_bytes(value: f64, dtype: DType) -> Option<Vec<u8>> {
+    Some(match dtype {
+        DType::F64 => value.to_le_bytes().to_vec(),
+        DType::F32 => (value as f32).to_le_bytes().to_vec(),
+        DType::F16 => f16::from_f64(value).to_le_bytes().to_vec(),
+        DType::BF16 => bf16::from_f64(value).to_le_bytes().to_vec(),
+        _ => return None,
+    })
 }
 
 /// Whether a float type has something near `value`: all but two have zero, both signs and NaN; a

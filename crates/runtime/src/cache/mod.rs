@@ -46,6 +46,19 @@ pub struct Request<'a> {
     pub options: &'a CompileOptions,
 }
 
+/// How a request for an executable was met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum CacheOutcome {
+    /// It was in memory.
+    Memory,
+    /// Another thread was just getting it.
+    Joined,
+    /// It was loaded from the folder.
+    Disk,
+    /// It was compiled.
+    Compiled,
+}
+
 /// The executables of one client: in memory, and in a folder if [`CacheOptions`] name one.
 ///
 /// All threads and processes that want the same executable at once wait for one compile. The
@@ -112,19 +125,38 @@ impl Cache {
     /// [`Code::Compile`] when the compiler refuses; not kept, so the next request tries again.
     /// [`Code::CacheMiss`] in cache-only mode, with what [`Cache::why`] says.
     pub fn get_or_compile(&self, request: &Request<'_>) -> Result<LoadedExecutable> {
-        let key = self.key(request);
+        self.get_or_compile_key(&self.key(request), request).map(|(executable, _)| executable)
+    }
+
+    /// As [`Cache::get_or_compile`], for a request whose key is known; tells how it was met.
+    ///
+    /// # Errors
+    /// As [`Cache::get_or_compile`].
+    pub fn get_or_compile_key(
+        &self,
+        key: &Key,
+        request: &Request<'_>,
+    ) -> Result<(LoadedExecutable, CacheOutcome)> {
         let _span = tracing::debug_span!("get_or_compile", name = request.name, %key).entered();
         count(&self.counters.requests);
-        let produce = || self.produce(&key, request);
-        let (result, source) = self.memory.get_or_init(&key, request.name, produce);
+        let mut outcome = CacheOutcome::Memory;
+        let produce = || {
+            let (executable, how) = self.produce(key, request)?;
+            outcome = how;
+            Ok(executable)
+        };
+        let (result, source) = self.memory.get_or_init(key, request.name, produce);
         match (&result, source) {
             (Err(_), _) => count(&self.counters.errors),
             (Ok(_), Source::Held) => count(&self.counters.memory_hits),
-            (Ok(_), Source::Joined) => count(&self.counters.joined),
+            (Ok(_), Source::Joined) => {
+                count(&self.counters.joined);
+                outcome = CacheOutcome::Joined;
+            }
             // `produce` knows where it got it.
             (Ok(_), Source::New) => {}
         }
-        result
+        result.map(|executable| (executable, outcome))
     }
 
     /// The executable of a key if it is in memory; then counted as a request like any other.

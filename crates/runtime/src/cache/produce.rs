@@ -7,18 +7,23 @@ use rectiflow_pjrt::{self as pjrt, LoadedExecutable};
 
 use super::entry::Damage;
 use super::stats::{count, timed};
-use super::{Cache, Disk, Key, Request};
+use super::{Cache, CacheOutcome, Disk, Key, Request};
 use crate::error::{Code, Error, Result};
 
 impl Cache {
     /// Loads or compiles; called by one thread for each key.
-    pub(super) fn produce(&self, key: &Key, request: &Request<'_>) -> Result<LoadedExecutable> {
+    pub(super) fn produce(
+        &self,
+        key: &Key,
+        request: &Request<'_>,
+    ) -> Result<(LoadedExecutable, CacheOutcome)> {
         let Some(disk) = self.usable_disk() else {
             self.refuse_if_cache_only(request)?;
-            return self.compile(request).map(|(executable, _)| executable);
+            let (executable, _) = self.compile(request)?;
+            return Ok((executable, CacheOutcome::Compiled));
         };
         let unusable = match self.load(disk, key) {
-            Ok(Some(executable)) => return Ok(executable),
+            Ok(Some(executable)) => return Ok((executable, CacheOutcome::Disk)),
             found => found.is_err(),
         };
         if self.cache_only {
@@ -33,11 +38,11 @@ impl Cache {
         }
         // Whoever had the lock before may have compiled it.
         if let Some(executable) = self.load_or_warn(disk, key, request) {
-            return Ok(executable);
+            return Ok((executable, CacheOutcome::Disk));
         }
         let (executable, time) = self.compile(request)?;
         self.store(disk, key, request.name, &executable, time);
-        Ok(executable)
+        Ok((executable, CacheOutcome::Compiled))
     }
 
     fn usable_disk(&self) -> Option<&Disk> {

@@ -65,7 +65,7 @@ fn entries(
     let start = PREFIX + header_len;
     let tensor = |(name, info): (String, &safetensors::tensor::TensorInfo)| {
         let dims: Vec<i64> = info.shape.iter().map(|&dim| dim as i64).collect();
-        let dtype = dtype(info.dtype).ok_or_else(|| format!("{name} is {:?}", info.dtype))?;
+        let dtype = dtype_of(info.dtype).ok_or_else(|| format!("{name} is {:?}", info.dtype))?;
         let (from, to) = info.data_offsets;
         Ok(Entry { name, shape: Shape::new(dtype, dims), range: start + from..start + to })
     };
@@ -77,7 +77,7 @@ fn entries(
     }
 }
 
-fn dtype(dtype: Dtype) -> Option<DType> {
+pub(crate) fn dtype_of(dtype: Dtype) -> Option<DType> {
     Some(match dtype {
         Dtype::BOOL => DType::Pred,
         Dtype::U8 => DType::U8,

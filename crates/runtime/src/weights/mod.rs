@@ -30,5 +30,6 @@ mod plan;
 mod upload;
 
 pub use checkpoint::{Checkpoint, Tensor};
+pub(crate) use mapped::dtype_of;
 pub use plan::{Extra, Parameter, Plan};
 pub use upload::Progress;

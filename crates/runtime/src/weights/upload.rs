@@ -3,13 +3,14 @@
 use std::ops::ControlFlow;
 
 use rectiflow_hlo::{DType, Shape};
-use rectiflow_pjrt::{self as pjrt, Buffer, Client, Device, ElementType, HostSemantics};
+use rectiflow_pjrt::{self as pjrt, Buffer, Client, Device, HostSemantics};
 
 use super::{
     cast::cast,
     checkpoint::Tensor,
     plan::{Item, Plan},
 };
+use crate::element::element_type;
 use crate::error::{Code, Error, Result};
 
 /// How far an upload is.
@@ -42,7 +43,7 @@ impl Plan {
         let mut done = Progress { parameters: 0, bytes: 0, total_bytes: self.bytes() };
         let mut buffers = Vec::with_capacity(self.items.len());
         for item in &self.items {
-            buffers.push(item.upload(client, device).map_err(|cause| item.failed(cause))?);
+            buffers.push(item.upload(client, device)?);
             done.parameters += 1;
             done.bytes += item.bytes();
             if progress(done).is_break() {
@@ -59,15 +60,16 @@ impl Plan {
 }
 
 impl Item {
-    fn upload(&self, client: &Client, device: &Device) -> pjrt::Result<Buffer> {
-        let element_type = element_type(self.shape.dtype);
+    fn upload(&self, client: &Client, device: &Device) -> Result<Buffer> {
+        let element_type = element_type(self.shape.dtype)?;
         let dims = &self.shape.dims;
         if let [tensor] = &self.tensors[..]
             && tensor.shape().dtype == self.shape.dtype
         {
             let whole = tensor.clone();
             let semantics = HostSemantics::UntilTransferCompletes;
-            return client.buffer_from_owned(whole, element_type, dims, semantics, device);
+            let sent = client.buffer_from_owned(whole, element_type, dims, semantics, device);
+            return sent.map_err(|cause| self.failed(cause));
         }
         let bytes = self.tensors.iter().map(|tensor| part(tensor, self.shape.dtype));
         // One array on the host, so that the device's layout is the plugin's concern.
@@ -76,7 +78,8 @@ impl Item {
             all
         });
         let semantics = HostSemantics::UntilTransferCompletes;
-        client.buffer_from_owned(bytes, element_type, dims, semantics, device)
+        let sent = client.buffer_from_owned(bytes, element_type, dims, semantics, device);
+        sent.map_err(|cause| self.failed(cause))
     }
 
     fn failed(&self, cause: pjrt::Error) -> Error {
@@ -97,10 +100,4 @@ fn part(tensor: &Tensor, dtype: DType) -> std::borrow::Cow<'_, [u8]> {
     } else {
         cast(tensor.bytes(), tensor.shape().dtype, dtype).into()
     }
-}
-
-/// PJRT's name for a dtype. Both spell their types as MLIR does.
-fn element_type(dtype: DType) -> ElementType {
-    let named = ElementType::ALL.iter().find(|ty| ty.name() == dtype.mlir());
-    named.copied().expect("every dtype of a file is a PJRT element type")
 }

@@ -1,0 +1,267 @@
+//! Compiles and launches programs that were recorded.
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use lru::LruCache;
+use rectiflow_hlo::Graph;
+use rectiflow_pjrt::{Argument, Buffer, LoadedExecutable, Program};
+use smallvec::SmallVec;
+
+use super::pending::{Job, PendingOp, cut};
+use super::slot::{Slot, Source};
+use super::structure::{Input, Step, Structure};
+use crate::cache::{Cache, CacheOutcome, Key, Request};
+use crate::compile_options::CompileOptions;
+use crate::error::{Error, Result};
+
+/// Runs jobs, from any thread.
+#[derive(Debug)]
+pub(super) struct Executor {
+    cache: Arc<Cache>,
+    options: CompileOptions,
+    known: Mutex<LruCache<u64, Vec<Arc<Known>>>>,
+}
+
+/// A structure whose program was printed once: later, only the structure is compared.
+#[derive(Debug)]
+struct Known {
+    structure: Structure,
+    key: Key,
+    /// Leaves whose buffer the program writes an output into, if it may.
+    donated: Vec<usize>,
+}
+
+/// How a job went.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Outcome {
+    /// `None` if nothing ran.
+    pub(super) cache: Option<CacheOutcome>,
+    /// Finding the executable, or compiling it.
+    pub(super) compile_time: Duration,
+    pub(super) launch_time: Duration,
+    /// Arguments whose buffers were given to the program.
+    pub(super) n_donated: usize,
+}
+
+/// What a job may do beyond computing its outputs.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Manner {
+    /// Buffers of arguments that nobody else holds may be reused.
+    pub(super) may_donate: bool,
+    /// Returns when the device has finished.
+    pub(super) is_blocking: bool,
+}
+
+/// Structures of which the key is kept. Beyond it, printing a program finds its executable again.
+const N_KNOWN: NonZeroUsize = NonZeroUsize::new(1 << 13).unwrap();
+
+impl Executor {
+    pub(super) fn new(cache: Arc<Cache>, options: CompileOptions) -> Executor {
+        Executor { cache, options, known: Mutex::new(LruCache::new(N_KNOWN)) }
+    }
+
+    /// Runs a job, and fills its outputs: each with a buffer, or the error that it has none for.
+    /// `declared` has the functions and meshes that the job's ops name.
+    ///
+    /// Blocks for compiling, and until earlier jobs whose results it takes are launched.
+    pub(super) fn run(&self, job: Job, declared: &Graph, manner: Manner) -> Outcome {
+        if job.structure.steps.is_empty() {
+            return Outcome::default();
+        }
+        if job.leaves.iter().any(|leaf| leaf.wait().is_err()) {
+            return self.one_by_one(job, declared, manner);
+        }
+        let start = Instant::now();
+        let code = job.structure.hash_code();
+        let found = match self.find(code, &job.structure) {
+            Some((known, executable)) => Ok((known, executable, CacheOutcome::Memory)),
+            None => self.compile(code, &job, declared, manner),
+        };
+        let compile_time = start.elapsed();
+        match found {
+            Ok((known, executable, cache)) => {
+                let start = Instant::now();
+                let n_donated = launch(&known, &executable, job, manner);
+                let launch_time = start.elapsed();
+                Outcome { cache: Some(cache), compile_time, launch_time, n_donated }
+            }
+            // Of many ops one may be to blame; the others, and what depends on them, can run.
+            Err(error) if job.structure.steps.len() > 1 => {
+                let n_ops = job.structure.steps.len();
+                tracing::warn!(n_ops, %error, "ops that cannot run as one program run one by one");
+                self.one_by_one(job, declared, manner)
+            }
+            Err(error) => {
+                fail(&job, &error);
+                Outcome { compile_time, ..Outcome::default() }
+            }
+        }
+    }
+
+    fn find(&self, code: u64, structure: &Structure) -> Option<(Arc<Known>, LoadedExecutable)> {
+        let known = {
+            let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let same = all.get(&code)?.iter().find(|known| known.structure == *structure);
+            Arc::clone(same?)
+        };
+        let executable = self.cache.get(&known.key)?;
+        Some((known, executable))
+    }
+
+    fn compile(
+        &self,
+        code: u64,
+        job: &Job,
+        declared: &Graph,
+        manner: Manner,
+    ) -> Result<(Arc<Known>, LoadedExecutable, CacheOutcome)> {
+        let structure = job.structure.clone();
+        let aliases = if manner.may_donate { aliases(job) } else { Vec::new() };
+        let module = structure.module(&declared.sibling(), &aliases).map_err(Error::shape)?;
+        let (first, last) = structure.first_and_last();
+        let name = match structure.steps.len() {
+            1 => format!("{} {}", first.op.mnemonic(), first.location()),
+            n => format!("{n} ops {} to {}", first.location(), last.location()),
+        };
+        let program = Program::stablehlo(module.to_string());
+        let request = Request { name: &name, program: &program, options: &self.options };
+        let key = self.cache.key(&request);
+        let (executable, outcome) = self.cache.get_or_compile_key(&key, &request)?;
+        let donated = aliases.iter().map(|(leaf, _)| *leaf).collect();
+        let known = Arc::new(Known { structure, key, donated });
+        let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let same_code = all.get_or_insert_mut(code, Vec::new);
+        same_code.retain(|other| other.structure != known.structure);
+        same_code.push(Arc::clone(&known));
+        Ok((known, executable, outcome))
+    }
+
+    /// Each op as a program of its own, so that errors stay with what depends on them.
+    fn one_by_one(&self, job: Job, declared: &Graph, manner: Manner) -> Outcome {
+        let mut last = Outcome::default();
+        for (at, step) in job.structure.steps.iter().enumerate() {
+            let op = pending_again(&job, at, step);
+            if let Some(error) = op.inputs.iter().find_map(|slot| slot.wait().err()) {
+                op.results.iter().for_each(|slot| slot.fill(Err(error.clone())));
+                continue;
+            }
+            let outcome = self.run(cut(vec![op]), declared, Manner { may_donate: false, ..manner });
+            let compile_time = last.compile_time + outcome.compile_time;
+            let launch_time = last.launch_time + outcome.launch_time;
+            last = Outcome { compile_time, launch_time, ..outcome };
+        }
+        last
+    }
+}
+
+/// The op of a step, on the values that the steps before it filled.
+fn pending_again(job: &Job, at: usize, step: &Step) -> PendingOp {
+    let input = |input: &Input| match *input {
+        Input::Leaf(i) => Arc::clone(&job.leaves[i as usize]),
+        Input::Constant(i) => {
+            let literal = job.structure.constants[i as usize].clone();
+            let shape = Arc::new(literal.shape().clone());
+            Arc::new(Slot::new(shape, Source::Constant(literal)))
+        }
+        Input::Result(step, i) => Arc::clone(&job.results[step as usize][i as usize]),
+    };
+    PendingOp {
+        number: u64::MAX,
+        instruction: step.instruction.clone(),
+        inputs: step.inputs.iter().map(input).collect(),
+        results: job.results[at].clone(),
+    }
+}
+
+/// Pairs of a leaf that nobody else holds and an output that fits into its buffer.
+fn aliases(job: &Job) -> Vec<(usize, usize)> {
+    let mut free: Vec<Option<&Arc<Slot>>> = job.outputs().map(Some).collect();
+    let mut aliases = Vec::new();
+    for (leaf, slot) in job.leaves.iter().enumerate() {
+        if Arc::strong_count(slot) > 1 {
+            continue;
+        }
+        let fits = |output: &Option<&Arc<Slot>>| output.is_some_and(|o| o.shape == slot.shape);
+        if let Some(output) = free.iter().position(fits) {
+            free[output] = None;
+            aliases.push((leaf, output));
+        }
+    }
+    aliases
+}
+
+/// Launches a job and fills its outputs; returns how many arguments were given away.
+fn launch(known: &Known, executable: &LoadedExecutable, mut job: Job, manner: Manner) -> usize {
+    let leaves = std::mem::take(&mut job.leaves);
+    let (buffers, n_donated) = if known.donated.is_empty() {
+        let args: Result<SmallVec<[&Buffer; 8]>> = leaves.iter().map(|leaf| leaf.wait()).collect();
+        (args.and_then(|args| executable.execute(&args).map_err(Error::execute)), 0)
+    } else {
+        launch_donating(known, executable, leaves)
+    };
+    let buffers = buffers.and_then(|buffers| match manner.is_blocking {
+        true => finished(buffers),
+        false => Ok(buffers),
+    });
+    match buffers {
+        Ok(buffers) => job.outputs().zip(buffers).for_each(|(slot, buffer)| slot.fill(Ok(buffer))),
+        Err(error) => fail(&job, &error),
+    }
+    n_donated
+}
+
+fn launch_donating(
+    known: &Known,
+    executable: &LoadedExecutable,
+    leaves: SmallVec<[Arc<Slot>; 4]>,
+) -> (Result<Vec<Buffer>>, usize) {
+    let mut held = Vec::with_capacity(leaves.len());
+    let mut given = Vec::with_capacity(leaves.len());
+    for (i, slot) in leaves.into_iter().enumerate() {
+        let taken = match known.donated.contains(&i) {
+            true => Slot::into_buffer(slot),
+            false => Err(slot),
+        };
+        match taken {
+            Ok(buffer) => (held.push(None), given.push(Some(buffer))),
+            Err(slot) => (held.push(Some(slot)), given.push(None)),
+        };
+    }
+    let n_donated = given.iter().flatten().count();
+    let mut args = Vec::with_capacity(held.len());
+    for (slot, buffer) in held.iter().zip(given) {
+        args.push(match (slot, buffer) {
+            (_, Some(buffer)) => Argument::Donated(buffer),
+            (Some(slot), None) => match slot.wait() {
+                Ok(buffer) => Argument::Borrowed(buffer),
+                Err(error) => return (Err(error), 0),
+            },
+            (None, None) => unreachable!("a leaf is held or given away"),
+        });
+    }
+    (executable.execute_donating(args).map_err(Error::execute), n_donated)
+}
+
+/// The buffers, when the device has computed them.
+fn finished(buffers: Vec<Buffer>) -> Result<Vec<Buffer>> {
+    for buffer in &buffers {
+        buffer.ready().and_then(|event| event.wait()).map_err(Error::execute)?;
+    }
+    Ok(buffers)
+}
+
+/// Fills all outputs with an error, at the line of model code where there is one.
+fn fail(job: &Job, error: &Error) {
+    for slot in job.outputs() {
+        let error = match &slot.source {
+            Source::Op(origin) if job.structure.steps.len() == 1 => {
+                let message = format!("{}: {}: {error}", origin.location, origin.mnemonic);
+                Error::because_of(error, message)
+            }
+            _ => error.clone(),
+        };
+        slot.fill(Err(error));
+    }
+}
