@@ -52,6 +52,7 @@ pub mod baseline;
 mod buffer;
 mod c_data;
 mod caught;
+mod check;
 mod client;
 mod compile;
 mod compile_options;

@@ -107,6 +107,15 @@ pub(crate) struct ArrayShape {
     pub(crate) is_dynamic: Vec<bool>,
 }
 
+impl ArrayShape {
+    /// Whether it is no array but a tuple of them.
+    pub(crate) fn is_tuple(&self) -> bool {
+        /// `xla.PrimitiveType` of a tuple.
+        const TUPLE: i32 = 13;
+        self.element_type == TUPLE
+    }
+}
+
 #[derive(Clone, PartialEq, prost::Message)]
 pub(crate) struct ParameterList {
     #[prost(message, repeated, tag = "1")]
