@@ -12,8 +12,8 @@ use crate::client::{Client, ClientRef, non_null};
 use crate::element_type::ElementType;
 use crate::error::{Error, Result};
 use crate::event::log_failed;
-use crate::layout::MinorToMajor;
 use crate::memory::{Memory, Placement};
+use crate::order::MinorToMajor;
 use crate::shape::Shape;
 
 impl Client {

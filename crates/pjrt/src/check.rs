@@ -6,6 +6,7 @@ use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::error::{Error, ErrorCode, Result};
 use crate::loaded::LoadedExecutable;
+use crate::order::MinorToMajor;
 
 impl LoadedExecutable {
     pub(crate) fn check_devices(&self, n_lists: usize, device: Option<&Device>) -> Result<()> {
@@ -79,9 +80,9 @@ fn takes_tuple(index: usize) -> Error {
 
 /// The plugin would read the elements in the wrong order.
 #[cold]
-fn wrong_order(index: usize, expected: Option<&Arc<str>>, found: &Buffer) -> Error {
-    let named = |order: Option<&Arc<str>>| match order {
-        Some(order) => format!("dimension order {{{order}}}"),
+fn wrong_order(index: usize, expected: Option<&Arc<MinorToMajor>>, found: &Buffer) -> Error {
+    let named = |order: Option<&Arc<MinorToMajor>>| match order {
+        Some(order) => format!("dimension order {order}"),
         None => "the usual dimension order".to_owned(),
     };
     Error::invalid(format!(

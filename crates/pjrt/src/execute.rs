@@ -39,9 +39,10 @@ impl LoadedExecutable {
     /// them over: the plugin copies instead, or refuses.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` if number, shape, type or client of the arguments is not
-    /// what the program expects, `UNIMPLEMENTED` if a parameter is a tuple, and
-    /// what the plugin refuses.
+    /// `INVALID_ARGUMENT` if number, shape, type, dimension order or client of the
+    /// arguments is not what the program expects, `UNIMPLEMENTED` if a parameter
+    /// is a tuple, and what the plugin refuses. Tiles of layouts are not compared:
+    /// programs that name them in layout modes have to agree.
     pub fn execute(&self, args: &[&Buffer]) -> Result<Vec<Buffer>> {
         self.check_devices(1, None)?;
         self.check(0, args.iter().copied())?;

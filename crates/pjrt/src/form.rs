@@ -11,6 +11,7 @@ use crate::client::Client;
 use crate::element_type::ElementType;
 use crate::error::{Error, Result};
 use crate::layout::layout_of;
+use crate::order::MinorToMajor;
 use crate::shape::Shape;
 
 /// In what an array differs from the dense one that its shape describes. Found
@@ -20,7 +21,7 @@ pub(crate) struct Form {
     /// Whether the shape only bounds the array: its real size is in its memory.
     pub(crate) dynamic: bool,
     /// The order of its dimensions, where it is not the client's own.
-    pub(crate) order: Option<Arc<str>>,
+    pub(crate) order: Option<Arc<MinorToMajor>>,
 }
 
 impl Form {
@@ -43,7 +44,8 @@ impl Form {
         let dynamic = args.is_ok_and(|args| args.num_dynamic_dims != 0);
         // SAFETY: as promised by the caller.
         let layout = unsafe { layout_of(client, raw) };
-        Form { dynamic, order: layout.ok().and_then(|layout| client.unusual_order(shape, &layout)) }
+        let order = layout.ok().and_then(|layout| MinorToMajor::of_layout(&layout));
+        Form { dynamic, order: client.unusual_order(shape, order) }
     }
 }
 

@@ -77,6 +77,7 @@ mod layout;
 mod loaded;
 mod memory;
 mod options;
+mod order;
 pub mod packing;
 mod plugin;
 mod program;

@@ -11,6 +11,7 @@ use crate::client::Client;
 use crate::element_type::ElementType;
 use crate::error::Result;
 use crate::executable::Executable;
+use crate::order::MinorToMajor;
 use crate::program::Program;
 use crate::proto;
 use crate::shape::Shape;
@@ -31,7 +32,7 @@ pub(crate) struct Signature {
     pub(crate) donations_known: bool,
     /// Dimension orders that are not the client's own; as many as parameters, or
     /// none where that is unknown.
-    pub(crate) orders: Vec<Option<Arc<str>>>,
+    pub(crate) orders: Vec<Option<Arc<MinorToMajor>>>,
 }
 
 impl Signature {
@@ -50,7 +51,7 @@ impl Signature {
             (&signature.parameters, executable.parameter_layouts())
         {
             let order = |(shape, layout): (&Option<Shape>, &String)| {
-                client.unusual_order(shape.as_ref()?, layout)
+                client.unusual_order(shape.as_ref()?, MinorToMajor::of_layout(layout))
             };
             signature.orders = parameters.iter().zip(&layouts).map(order).collect();
         }

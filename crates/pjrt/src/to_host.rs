@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::event::Event;
 use crate::host_array::check_len;
 use crate::keep::LeakUnlessRun;
-use crate::layout::MinorToMajor;
+use crate::order::MinorToMajor;
 use crate::packing::sign_extend;
 
 impl Buffer {

@@ -144,19 +144,21 @@ fn bare_calls_do_the_same() -> Result<()> {
     Ok(())
 }
 
-/// A program `x -> x` whose result is kept in the other dimension order, and one that takes its
-/// argument so.
-fn ordered(parameter: &str, result: &str) -> LoadedExecutable {
+/// The other order of two dims.
+const OTHER: &str = " {mhlo.layout_mode = \"{0,1}\"}";
+
+/// A program `x -> x + x` with its argument and its result in the orders given.
+fn ordered(tensor: &str, parameter: &str, result: &str) -> LoadedExecutable {
     compile(
-        &format!("(%x: tensor<2x3xf32>{parameter}) -> (tensor<2x3xf32>{result})"),
-        "%0 = stablehlo.add %x, %x : tensor<2x3xf32> return %0 : tensor<2x3xf32>",
+        &format!("(%x: {tensor}{parameter}) -> ({tensor}{result})"),
+        &format!("%0 = stablehlo.add %x, %x : {tensor} return %0 : {tensor}"),
     )
 }
 
 #[test]
 fn arrays_of_another_dimension_order_are_refused() -> Result<()> {
-    const OTHER: &str = " {mhlo.layout_mode = \"{0,1}\"}";
-    let (usual, gives, takes) = (ordered("", ""), ordered("", OTHER), ordered(OTHER, ""));
+    let [usual, gives, takes] =
+        [("", ""), ("", OTHER), (OTHER, "")].map(|(x, y)| ordered("tensor<2x3xf32>", x, y));
     let x = client().buffer_from_slice(&[1f32, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3])?;
     let y = gives.execute(&[&x])?.remove(0);
     if y.layout()? == x.layout()? {
@@ -171,6 +173,21 @@ fn arrays_of_another_dimension_order_are_refused() -> Result<()> {
     assert!(error.contains("expected dimension order {0,1}, found the usual"), "{error}");
     let z = takes.execute(&[&y])?.remove(0);
     assert_eq!(z.to_vec::<f32>()?, [4.0, 8.0, 12.0, 16.0, 20.0, 24.0]);
+    Ok(())
+}
+
+/// Nothing moves in memory when a dim of size 1 does.
+#[test]
+fn dims_of_size_one_have_no_order() -> Result<()> {
+    for tensor in ["tensor<1x3xf32>", "tensor<3x1xf32>"] {
+        let dims = if tensor.contains("1x3") { [1, 3] } else { [3, 1] };
+        let x = client().buffer_from_slice(&[1f32, 2.0, 3.0], &dims)?;
+        let y = ordered(tensor, "", OTHER).execute(&[&x])?.remove(0);
+        let z = ordered(tensor, "", "").execute(&[&y])?.remove(0);
+        let z = ordered(tensor, OTHER, "").execute(&[&z])?.remove(0);
+        assert_eq!(y.to_vec::<f32>()?, [2.0, 4.0, 6.0], "{tensor}");
+        assert_eq!(z.to_vec::<f32>()?, [8.0, 16.0, 24.0], "{tensor}");
+    }
     Ok(())
 }
 
