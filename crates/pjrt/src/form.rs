@@ -45,7 +45,7 @@ impl Form {
         // SAFETY: as promised by the caller.
         let layout = unsafe { layout_of(client, raw) };
         let order = layout.ok().and_then(|layout| MinorToMajor::of_layout(&layout));
-        Form { dynamic, order: client.unusual_order(shape, order) }
+        Form { dynamic, order: order.and_then(|order| client.unusual_order(shape, order)) }
     }
 }
 

@@ -27,6 +27,10 @@ impl MinorToMajor {
         MinorToMajor((0..rank as i64).rev().collect())
     }
 
+    pub(crate) fn of_list(list: &[i64]) -> Self {
+        MinorToMajor(list.into())
+    }
+
     /// Reads a layout's text such as `{1,0:T(8,128)}`, up to its tiles.
     pub(crate) fn of_layout(layout: &str) -> Option<Self> {
         let inside = layout.strip_prefix('{')?;
@@ -77,11 +81,15 @@ impl Client {
     pub(crate) fn unusual_order(
         &self,
         shape: &Shape,
-        order: Option<MinorToMajor>,
+        order: MinorToMajor,
     ) -> Option<Arc<MinorToMajor>> {
-        let order = order?.normal(shape.dims());
         let usual = MinorToMajor::of_layout(&self.default_layout(shape).ok()?)?;
-        (order != usual.normal(shape.dims())).then(|| Arc::new(order))
+        let dims = shape.dims();
+        if [&order, &usual].iter().any(|order| order.0.len() != dims.len()) {
+            return None;
+        }
+        let order = order.normal(dims);
+        (order != usual.normal(dims)).then(|| Arc::new(order))
     }
 }
 

@@ -103,8 +103,16 @@ pub(crate) struct ArrayShape {
     /// What a tuple consists of.
     #[prost(message, repeated, tag = "4")]
     pub(crate) tuple: Vec<ArrayShape>,
+    #[prost(message, optional, tag = "5")]
+    pub(crate) layout: Option<Layout>,
     #[prost(bool, repeated, tag = "6")]
     pub(crate) is_dynamic: Vec<bool>,
+}
+
+#[derive(Clone, PartialEq, prost::Message)]
+pub(crate) struct Layout {
+    #[prost(int64, repeated, tag = "1")]
+    pub(crate) minor_to_major: Vec<i64>,
 }
 
 impl ArrayShape {

@@ -39,27 +39,18 @@ impl Signature {
     /// Never fails: what cannot be learned is left to the plugin to check.
     pub(crate) fn of(executable: &Executable, client: &Client) -> Self {
         let module = executable.optimized_program().and_then(|program| read_module(&program));
-        let mut signature = match module {
-            Ok(Some(module)) => Self::of_module(&module),
+        match module {
+            Ok(Some(module)) => Self::of_module(&module, client),
             Ok(None) => Self::unknown(executable),
             Err(error) => {
                 tracing::debug!(%error, "the optimized program cannot be read");
                 Self::unknown(executable)
             }
-        };
-        if let (Some(parameters), Ok(layouts)) =
-            (&signature.parameters, executable.parameter_layouts())
-        {
-            let order = |(shape, layout): (&Option<Shape>, &String)| {
-                client.unusual_order(shape.as_ref()?, MinorToMajor::of_layout(layout))
-            };
-            signature.orders = parameters.iter().zip(&layouts).map(order).collect();
         }
-        signature
     }
 
-    fn of_module(module: &proto::HloModule) -> Self {
-        let shapes = module.program_shape.as_ref().map(|program| &program.parameters);
+    fn of_module(module: &proto::HloModule, client: &Client) -> Self {
+        let shapes = module.program_shape.as_ref().map(|program| &program.parameters[..]);
         let parameters: Option<Vec<_>> =
             shapes.map(|shapes| shapes.iter().map(static_shape).collect());
         let tuple = shapes.and_then(|shapes| shapes.iter().position(proto::ArrayShape::is_tuple));
@@ -70,7 +61,8 @@ impl Signature {
         donated.sort_unstable();
         donated.dedup();
         let n_parameters = parameters.as_ref().map(Vec::len);
-        let orders = Vec::new();
+        let order = |shape| client.unusual_order(&static_shape(shape)?, order(shape)?);
+        let orders = shapes.unwrap_or_default().iter().map(order).collect();
         Signature { parameters, n_parameters, tuple, donated, donations_known: true, orders }
     }
 
@@ -96,6 +88,10 @@ fn static_shape(shape: &proto::ArrayShape) -> Option<Shape> {
     let element_type = ElementType::from_hlo(shape.element_type)?;
     let fixed = !shape.is_dynamic.contains(&true);
     fixed.then(|| Shape::trusted(element_type, &shape.dims))
+}
+
+fn order(shape: &proto::ArrayShape) -> Option<MinorToMajor> {
+    shape.layout.as_ref().map(|layout| MinorToMajor::of_list(&layout.minor_to_major))
 }
 
 fn read_module(program: &Program) -> Result<Option<proto::HloModule>> {
