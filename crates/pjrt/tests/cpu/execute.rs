@@ -165,7 +165,11 @@ fn arrays_of_another_dimension_order_are_refused() -> Result<()> {
         skipped("arrays_of_another_dimension_order_are_refused", "the plugin ignores layout modes");
         return Ok(());
     }
-    assert_eq!(y.to_vec::<f32>()?, [2.0, 4.0, 6.0, 8.0, 10.0, 12.0]);
+    match y.to_vec::<f32>() {
+        Ok(read) => assert_eq!(read, [2.0, 4.0, 6.0, 8.0, 10.0, 12.0]),
+        // That one would return them in the other order.
+        Err(error) => assert!(plugin().api_version() < (0, 90), "{error}"),
+    }
     let error = usual.execute(&[&y]).unwrap_err();
     assert_eq!(error.code(), ErrorCode::InvalidArgument);
     assert!(error.to_string().contains("expected the usual dimension order, found"), "{error}");
