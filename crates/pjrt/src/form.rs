@@ -1,5 +1,6 @@
 //! What about an array's memory its shape does not say.
 
+use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -46,6 +47,17 @@ impl Form {
         let layout = unsafe { layout_of(client, raw) };
         let order = layout.ok().and_then(|layout| MinorToMajor::of_layout(&layout));
         Form { dynamic, order: order.and_then(|order| client.unusual_order(shape, order)) }
+    }
+}
+
+/// As in "cannot stand for".
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.order {
+            _ if self.dynamic => f.write_str("an array of dynamic size"),
+            Some(order) => write!(f, "an array of dimension order {order}"),
+            None => f.write_str("an ordinary array"),
+        }
     }
 }
 

@@ -145,10 +145,10 @@ fn bare_calls_do_the_same() -> Result<()> {
 }
 
 /// The other order of two dims.
-const OTHER: &str = " {mhlo.layout_mode = \"{0,1}\"}";
+pub(crate) const OTHER: &str = " {mhlo.layout_mode = \"{0,1}\"}";
 
 /// A program `x -> x + x` with its argument and its result in the orders given.
-fn ordered(tensor: &str, parameter: &str, result: &str) -> LoadedExecutable {
+pub(crate) fn ordered(tensor: &str, parameter: &str, result: &str) -> LoadedExecutable {
     compile(
         &format!("(%x: {tensor}{parameter}) -> ({tensor}{result})"),
         &format!("%0 = stablehlo.add %x, %x : {tensor} return %0 : {tensor}"),
