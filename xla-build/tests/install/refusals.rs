@@ -124,6 +124,38 @@ fn a_cache_folder_that_cannot_be_written() {
 }
 
 #[test]
+#[cfg(unix)]
+fn what_is_in_the_way_of_the_folder_is_named_and_left_alone() {
+    let setup = Setup::new();
+    let server = setup.server();
+    let finder = setup.finder(&server);
+    let target = setup.settings.cache.join("plugins/tiny-pjrt-1.0-any");
+    let shown = target.display().to_string();
+    let refused = |what: &str| {
+        let error = finder.install(Platform::Cpu, &mut Silent).unwrap_err();
+        check(&error, Code::CacheUnwritable, &[&shown, "in the way", what, "move it away"]);
+        assert!(!error.to_string().contains("RECTIFLOW_CACHE"), "{error}");
+        fs::remove_file(&target).expect("it is still there");
+    };
+    let link = |to: &std::path::Path| std::os::unix::fs::symlink(to, &target).unwrap();
+    setup.put(&target, b"mine");
+    refused("found a file");
+    link(std::path::Path::new("nowhere"));
+    refused("found a symbolic link to nowhere, which does not exist");
+    let file = setup.folder.path().join("file");
+    setup.put(&file, b"mine");
+    link(&file);
+    refused("found a symbolic link to");
+    assert!(server.log().is_empty(), "found out before anything is downloaded");
+
+    let elsewhere = setup.folder.path().join("elsewhere");
+    setup.put(&elsewhere.join("mine"), b"");
+    link(&elsewhere);
+    finder.install(Platform::Cpu, &mut Silent).unwrap();
+    assert!(elsewhere.join("mine").exists(), "a link to a folder is replaced, not followed");
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn a_full_disk() {
     let setup = Setup::new();
