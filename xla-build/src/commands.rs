@@ -5,19 +5,22 @@ use std::str::FromStr;
 
 use anyhow::{Result, bail};
 use xla_build::manifest::{Purpose, Row};
-use xla_build::{Bar, Error, Finder, Platform, Progress};
+use xla_build::{Bar, Finder, Platform, Progress};
 
 /// What can be installed by name.
 #[derive(Clone, Copy)]
 pub(crate) struct What(Purpose);
 
 impl FromStr for What {
-    type Err = Error;
+    type Err = anyhow::Error;
 
-    fn from_str(text: &str) -> Result<Self, Error> {
+    fn from_str(text: &str) -> Result<Self> {
         match text {
             "headers" => Ok(What(Purpose::Headers)),
-            _ => text.parse().map(|platform| What(Purpose::Plugin(platform))),
+            _ => match text.parse() {
+                Ok(platform) => Ok(What(Purpose::Plugin(platform))),
+                Err(error) => bail!("{error}, or headers"),
+            },
         }
     }
 }
