@@ -64,10 +64,11 @@ fn a_file_of_another_length_is_refused_before_it_is_downloaded() {
 fn a_connection_that_never_gets_further_is_reported_and_its_bytes_are_kept() {
     let setup = Setup::new();
     let server = setup.server();
-    server.change(|c| c.cuts = vec![1000, 0, 0]);
+    server.change(|c| c.cuts = vec![1000, 0, 0, 0]);
     let total = setup.wheel.len().to_string();
     let told = ["1000 of", &total, "resume"];
     fails(&setup, &setup.finder(&server), Code::Truncated, &told);
+    assert_eq!(server.downloads().len(), 4, "three times nothing came");
     assert_eq!(fs::read(setup.part()).unwrap(), setup.wheel[..1000]);
 }
 
@@ -84,6 +85,12 @@ fn the_index_may_lack_the_file_or_refuse() {
         server.change(|c| c.page = Page::Status(status));
         fails(&setup, &finder, Code::Http, &[&status.to_string(), &page, advice, &path]);
     }
+    let asked = server.log().len();
+    fails(&setup, &finder, Code::Http, &["503 3 times"]);
+    assert_eq!(server.log().len(), asked + 3);
+    server.change(|c| c.page = Page::Status(404));
+    fails(&setup, &finder, Code::Http, &["404, expected"]);
+    assert_eq!(server.log().len(), asked + 4, "what will not pass is asked for once");
 }
 
 #[test]
