@@ -79,7 +79,28 @@ pub(crate) fn list() -> Result<()> {
         vec![platform.to_string(), origin, path]
     });
     print_table(&used);
+    print_passed_over(&finder);
     Ok(())
+}
+
+/// One line for each reason.
+fn print_passed_over(finder: &Finder) {
+    let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
+    for platform in Platform::ALL {
+        let Some(reason) = finder.passed_over(platform) else { continue };
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, platforms)) => platforms.push(platform.to_string()),
+            None => reasons.push((reason, vec![platform.to_string()])),
+        }
+    }
+    for (reason, platforms) in reasons {
+        println!("\nnot used for {}: {reason}", platforms.join(", "));
+    }
+    for name in ["PJRT_PLUGIN_LIBRARY_PATH", "TPU_LIBRARY_PATH"] {
+        if std::env::var_os(name).is_some_and(|value| value.is_empty()) {
+            println!("\nnot used: {name}: it is set to nothing");
+        }
+    }
 }
 
 fn name(row: &Row) -> String {

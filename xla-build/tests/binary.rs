@@ -94,6 +94,26 @@ fn list_shows_every_pin_and_what_would_be_used() {
 }
 
 #[test]
+fn list_tells_of_a_variable_that_is_passed_over() {
+    let home = home();
+    let list = |variables: &[(&str, &str)]| {
+        let ran = run(home.path(), &["list"], variables);
+        assert!(ran.ok, "{}", ran.err);
+        let lines = ran.out.lines().filter(|line| line.starts_with("not used"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (any, tpu) = ("PJRT_PLUGIN_LIBRARY_PATH", "TPU_LIBRARY_PATH");
+    assert!(list(&[(any, "/opt/any.so")]).is_empty());
+    let name = "PJRT_PLUGIN_LIBRARY_PATH (/opt/libtpu.so): the file's name says that it is for tpu";
+    let others = format!("not used for cpu, cuda12, cuda13: {name}");
+    assert_eq!(list(&[(any, "/opt/libtpu.so")]), [others]);
+    let first = "PJRT_PLUGIN_LIBRARY_PATH (/opt/any.so): TPU_LIBRARY_PATH goes before it";
+    let both = [(any, "/opt/any.so"), (tpu, "/opt/libtpu.so")];
+    assert_eq!(list(&both), [format!("not used for tpu: {first}")]);
+    assert_eq!(list(&[(tpu, "")]), ["not used: TPU_LIBRARY_PATH: it is set to nothing"]);
+}
+
+#[test]
 fn verify_of_nothing_and_of_damage() {
     let home = home();
     let ran = run(home.path(), &["verify"], &[]);
