@@ -18,6 +18,11 @@ const REFUSED: &[Refused] = &[
     ("convolution", DType::F4E2M1FN, convolution, "custom element sizes"),
     ("variadic reduce", DType::I2, argmax, "reduce_decomposer"),
     ("variadic reduce", DType::U2, argmax, "reduce_decomposer"),
+    ("top_k", DType::I2, top_k_positions, "custom element sizes"),
+    ("top_k", DType::I4, top_k_positions, "custom element sizes"),
+    ("top_k", DType::U2, top_k_positions, "custom element sizes"),
+    ("top_k", DType::U4, top_k_positions, "custom element sizes"),
+    ("top_k", DType::F4E2M1FN, top_k_positions, "custom element sizes"),
 ];
 
 fn matrix(graph: &Graph, dtype: DType) -> Tensor {
@@ -43,6 +48,11 @@ fn convolution(graph: &Graph, dtype: DType) -> Tensor {
 
 fn argmax(graph: &Graph, dtype: DType) -> Tensor {
     matrix(graph, dtype).argmax(1)
+}
+
+/// The values alone compile, to code that is wrong: see `is_sortable` of the conformance cases.
+fn top_k_positions(graph: &Graph, dtype: DType) -> Tensor {
+    matrix(graph, dtype).top_k(2).1
 }
 
 #[test]

@@ -5,19 +5,22 @@ use std::str::FromStr;
 
 use anyhow::{Result, bail};
 use xla_build::manifest::{Purpose, Row};
-use xla_build::{Bar, Error, Finder, Platform, Progress};
+use xla_build::{Bar, Finder, Platform, Progress};
 
 /// What can be installed by name.
 #[derive(Clone, Copy)]
 pub(crate) struct What(Purpose);
 
 impl FromStr for What {
-    type Err = Error;
+    type Err = anyhow::Error;
 
-    fn from_str(text: &str) -> Result<Self, Error> {
+    fn from_str(text: &str) -> Result<Self> {
         match text {
             "headers" => Ok(What(Purpose::Headers)),
-            _ => text.parse().map(|platform| What(Purpose::Plugin(platform))),
+            _ => match text.parse() {
+                Ok(platform) => Ok(What(Purpose::Plugin(platform))),
+                Err(error) => bail!("{error}, or headers"),
+            },
         }
     }
 }
@@ -76,7 +79,28 @@ pub(crate) fn list() -> Result<()> {
         vec![platform.to_string(), origin, path]
     });
     print_table(&used);
+    print_passed_over(&finder);
     Ok(())
+}
+
+/// One line for each reason.
+fn print_passed_over(finder: &Finder) {
+    let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
+    for platform in Platform::ALL {
+        let Some(reason) = finder.passed_over(platform) else { continue };
+        match reasons.iter_mut().find(|(known, _)| *known == reason) {
+            Some((_, platforms)) => platforms.push(platform.to_string()),
+            None => reasons.push((reason, vec![platform.to_string()])),
+        }
+    }
+    for (reason, platforms) in reasons {
+        println!("\nnot used for {}: {reason}", platforms.join(", "));
+    }
+    for name in ["PJRT_PLUGIN_LIBRARY_PATH", "TPU_LIBRARY_PATH"] {
+        if std::env::var_os(name).is_some_and(|value| value.is_empty()) {
+            println!("\nnot used: {name}: it is set to nothing");
+        }
+    }
 }
 
 fn name(row: &Row) -> String {

@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Code, Error, Result};
-use crate::http::{Fetch, Response};
+use crate::http::{self, Fetch, Response};
 use crate::manifest::Row;
 use crate::progress::Progress;
 use crate::record::digest;
@@ -84,9 +84,10 @@ enum Transfer {
 }
 
 impl Fetch<'_> {
-    /// Appends to `part` until it has its pinned length.
+    /// Appends to `part` until it has its pinned length, or nothing came several times in a row.
     fn download(&self, url: &str, part: &Path, progress: &mut dyn Progress) -> Result<()> {
         let mut cause = String::new();
+        let mut failures = 0;
         for _ in 0..ATTEMPTS {
             let before = length(part);
             match self.transfer(url, part, progress)? {
@@ -97,8 +98,11 @@ impl Fetch<'_> {
                 }
                 Transfer::Cut(why) => cause = why,
             }
-            if length(part) <= before {
-                break;
+            failures = if length(part) > before { 0 } else { failures + 1 };
+            match failures {
+                0 => {}
+                http::TRIES => break,
+                _ => http::pause(failures),
             }
         }
         let message = format!(

@@ -16,6 +16,8 @@ pub enum Code {
     NotInstalled,
     /// A path that was asked for does not exist.
     NotFound,
+    /// A setting has a value that cannot be used.
+    BadSetting,
     /// The server could not be reached at all.
     Offline,
     /// The server answered with something other than the file.

@@ -165,14 +165,6 @@ impl Finder {
         })
     }
 
-    /// The path variable that applies; of two, the more specific one.
-    fn variable(&self, platform: Platform) -> Option<(&'static str, &Path)> {
-        let tpu = self.settings.tpu_path.as_deref().filter(|_| platform == Platform::Tpu);
-        let any = self.settings.plugin_path.as_deref().filter(|p| !is_for_another(p, platform));
-        let any = any.map(|p| ("PJRT_PLUGIN_LIBRARY_PATH", p));
-        tpu.map(|p| ("TPU_LIBRARY_PATH", p)).or(any)
-    }
-
     fn named(&self, path: &Path, origin: Origin, source: &str) -> Result<Found> {
         // A bare name means a file here; the loader would look for it elsewhere.
         let path = std::path::absolute(path).map_err(|e| Error::read(path, e))?;
@@ -204,35 +196,5 @@ fn libraries_in_wheels(platform: Platform) -> &'static [&'static str] {
         Platform::Tpu => &["libtpu/libtpu.so"],
         Platform::Cuda12 => &["jax_plugins/xla_cuda12/xla_cuda_plugin.so"],
         Platform::Cuda13 => &["jax_plugins/xla_cuda13/xla_cuda_plugin.so"],
-    }
-}
-
-/// `PJRT_PLUGIN_LIBRARY_PATH` is one variable for every platform. Where the file's name tells
-/// which one it is for, it is not taken for another; a name that tells nothing is taken for all.
-fn is_for_another(path: &Path, platform: Platform) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
-    let words = name.split(|c: char| !c.is_alphanumeric());
-    let words = words.map(|word| word.strip_prefix("lib").unwrap_or(word));
-    let platforms = ["tpu", "cuda", "cpu"];
-    // The versions of cuda are part of the word.
-    let said = words.map(|word| word.trim_end_matches(|c: char| c.is_ascii_digit()));
-    let said = said.filter_map(|word| platforms.into_iter().find(|p| *p == word)).next();
-    said.is_some_and(|word| !platform.to_string().starts_with(word))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_telling_name_is_for_one_platform_only() {
-        let other = |name: &str, platform| is_for_another(Path::new(name), platform);
-        assert!(!other("/opt/pjrt_c_api_cpu_plugin.so", Platform::Cpu));
-        assert!(other("/opt/pjrt_c_api_cpu_plugin.so", Platform::Tpu));
-        assert!(other("/opt/libtpu.so", Platform::Cpu));
-        assert!(!other("/opt/xla_cuda_plugin.so", Platform::Cuda13));
-        assert!(!other("/tpu/plugin.so", Platform::Cpu), "the folder's name tells nothing");
-        assert!(!other("/opt/my_output.so", Platform::Cpu), "a part of a word tells nothing");
-        assert!(other("/opt/xla_cuda12_plugin.so", Platform::Tpu));
     }
 }

@@ -1,5 +1,7 @@
 //! GET requests, with the system's certificates and proxies.
 
+use std::io;
+use std::thread;
 use std::time::Duration;
 
 use base64::Engine;
@@ -10,6 +12,14 @@ use crate::error::{Code, Error, Result};
 use crate::manifest::Row;
 use crate::settings::{Proxy, Settings};
 use crate::url;
+
+/// How often something is tried that fails in a way that often passes by itself.
+pub(crate) const TRIES: u32 = 3;
+
+/// Waits after the given number of failures in a row: a moment, then a longer one.
+pub(crate) fn pause(failures: u32) {
+    thread::sleep(Duration::from_millis(300) * 3_u32.pow(failures.saturating_sub(1)));
+}
 
 pub(crate) type Response = ureq::http::Response<ureq::Body>;
 
@@ -43,8 +53,25 @@ impl<'a> Fetch<'a> {
         Ok(Fetch { settings, row, agent: config.build().into() })
     }
 
-    /// Asks for a URL with some headers. Blocks until the answer's headers are there.
+    /// Asks for a URL with some headers. Blocks until the answer's headers are there. Asks again
+    /// where the server fails or drops the connection, a few times.
     pub(crate) fn get(&self, url: &str, headers: &[(&str, String)]) -> Result<Response> {
+        let mut failures = 0;
+        loop {
+            let answer = self.ask(url, headers);
+            let may_pass = match &answer {
+                Ok(response) => response.status().is_server_error(),
+                Err(error) => is_broken(error),
+            };
+            failures += 1;
+            if !may_pass || failures == TRIES {
+                return answer.map_err(|e| self.unreachable(&url::take_credentials(url).0, e));
+            }
+            pause(failures);
+        }
+    }
+
+    fn ask(&self, url: &str, headers: &[(&str, String)]) -> Result<Response, ureq::Error> {
         let (bare, credentials) = url::take_credentials(url);
         let mut request = self.agent.get(&bare);
         if let Some((name, password)) = credentials {
@@ -54,7 +81,7 @@ impl<'a> Fetch<'a> {
         for (name, value) in headers {
             request = request.header(*name, value);
         }
-        request.call().map_err(|e| self.unreachable(&bare, e))
+        request.call()
     }
 
     /// An answer other than the file.
@@ -67,8 +94,9 @@ impl<'a> Fetch<'a> {
             _ => "try again later",
         };
         let message = format!(
-            "{bare} answered with status {status}, expected {}; {advice}, or put the file at {} \
+            "{bare} answered with status {status}{}, expected {}; {advice}, or put the file at {} \
              by hand",
+            if status >= 500 { format!(" {TRIES} times") } else { String::new() },
             row.wheel,
             self.settings.by_hand(row).display()
         );
@@ -87,4 +115,14 @@ impl<'a> Fetch<'a> {
         );
         Error::new(Code::Offline, message).because(cause)
     }
+}
+
+/// Whether a server was there and let go of the connection.
+fn is_broken(error: &ureq::Error) -> bool {
+    use io::ErrorKind as Kind;
+    let ureq::Error::Io(error) = error else { return false };
+    matches!(
+        error.kind(),
+        Kind::ConnectionReset | Kind::ConnectionAborted | Kind::BrokenPipe | Kind::UnexpectedEof
+    )
 }

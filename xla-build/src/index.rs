@@ -18,7 +18,7 @@ const LONGEST_PAGE: u64 = 256 << 20;
 impl Fetch<'_> {
     /// The address of the row's wheel.
     pub(crate) fn locate(&self) -> Result<String> {
-        let page = self.page();
+        let page = self.page()?;
         let mut response = self.get(&page, &[("accept", ACCEPT.to_owned())])?;
         let status = response.status().as_u16();
         if status != 200 {
@@ -47,13 +47,31 @@ impl Fetch<'_> {
         Ok(url::join(&page, &link.1))
     }
 
-    fn page(&self) -> String {
+    fn page(&self) -> Result<String> {
         let row = self.row;
         let index = match &self.settings.index {
-            Some(index) => index.trim_end_matches('/').to_owned(),
+            Some(index) => self.checked(index)?.trim_end_matches('/').to_owned(),
             None => format!("https://{}.org/simple", row.registry.to_lowercase()),
         };
-        format!("{index}/{}/", row.package)
+        Ok(format!("{index}/{}/", row.package))
+    }
+
+    /// Refuses an address that nobody could be asked at: the network is not to blame then.
+    fn checked<'i>(&self, index: &'i str) -> Result<&'i str> {
+        let index = index.trim();
+        if url::is_http(index) {
+            return Ok(index);
+        }
+        let source = self.settings.index_source.as_deref().unwrap_or("the package index");
+        let message = format!(
+            "{source} is set to `{}`; expected the address of a package index, which starts with \
+             https:// or http://. Correct or remove it, or put {} (sha256 {}) at {} by hand",
+            url::without_secrets(index),
+            self.row.wheel,
+            self.row.sha256,
+            self.settings.by_hand(self.row).display()
+        );
+        Err(Error::new(Code::BadSetting, message))
     }
 }
 

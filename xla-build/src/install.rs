@@ -39,6 +39,8 @@ impl Finder {
         let settings = self.settings();
         let target = self.folder(row);
         let parent = target.parent().unwrap_or(&target);
+        // Before minutes of download, and again before the move.
+        staging::check_free(&target)?;
         staging::sweep(parent, &row.folder());
         let wheel = download::wheel(settings, row, progress)?;
         let staged = staging::Folder::new(parent, &row.folder())?;

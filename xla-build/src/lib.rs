@@ -33,6 +33,7 @@ mod settings;
 mod staging;
 mod unpack;
 mod url;
+mod variable;
 
 #[cfg(feature = "bindgen")]
 pub mod bindings;

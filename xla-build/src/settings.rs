@@ -25,6 +25,8 @@ pub struct Settings {
     pub site_packages: Vec<PathBuf>,
     /// The package index; `None` for the one of each row's registry.
     pub index: Option<String>,
+    /// What set `index`, such as a variable's name or a file's path, for messages.
+    pub index_source: Option<String>,
     /// How the network is reached.
     pub proxy: Proxy,
     /// What is pinned.
@@ -56,7 +58,7 @@ impl Settings {
         settings.plugin_path = path_variable("PJRT_PLUGIN_LIBRARY_PATH");
         settings.tpu_path = path_variable("TPU_LIBRARY_PATH");
         settings.site_packages = site_packages();
-        settings.index = configured_index();
+        (settings.index_source, settings.index) = configured_index().unzip();
         settings.proxy = Proxy::FromEnvironment;
         Ok(settings)
     }
@@ -70,6 +72,7 @@ impl Settings {
             tpu_path: None,
             site_packages: Vec::new(),
             index: None,
+            index_source: None,
             proxy: Proxy::Direct,
             manifest: ROWS.to_vec(),
             machine: Machine::host(),
@@ -107,20 +110,22 @@ fn text_variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|v| !v.trim().is_empty())
 }
 
-/// The index that uv or pip would ask: variables first, then pip's configuration files from the
-/// most to the least specific.
-fn configured_index() -> Option<String> {
+/// The index that uv or pip would ask, and what says so: variables first, then pip's configuration
+/// files from the most to the least specific.
+fn configured_index() -> Option<(String, String)> {
     ["UV_DEFAULT_INDEX", "UV_INDEX_URL", "PIP_INDEX_URL"]
         .into_iter()
-        .find_map(text_variable)
+        .find_map(|name| Some((name.to_owned(), text_variable(name)?)))
         // uv also takes `name=url`.
-        .map(|url| match url.split_once('=') {
-            Some((name, rest)) if !name.contains([':', '/']) => rest.to_owned(),
-            _ => url,
+        .map(|(name, url)| match url.split_once('=') {
+            Some((index, rest)) if !index.contains([':', '/']) => (name, rest.to_owned()),
+            _ => (name, url),
         })
         .or_else(|| {
-            let texts = pip_files().into_iter().filter_map(|f| fs::read_to_string(f).ok());
-            texts.filter_map(|text| index_in_pip_file(&text)).next()
+            pip_files().into_iter().find_map(|file| {
+                let index = index_in_pip_file(&fs::read_to_string(&file).ok()?)?;
+                Some((format!("index-url in {}", file.display()), index))
+            })
         })
 }
 

@@ -1,5 +1,7 @@
 //! The little of URLs that reading an index takes.
 
+use ureq::http::Uri;
+
 /// Resolves what a page at `base` links to. A fragment is dropped. A link to the page's own host
 /// keeps the page's credentials, as pip does for private indexes.
 pub(crate) fn join(base: &str, link: &str) -> String {
@@ -52,6 +54,25 @@ pub(crate) fn take_credentials(url: &str) -> (String, Option<(String, String)>) 
     (bare, credentials)
 }
 
+/// Whether this is an address that a GET request can be sent to.
+pub(crate) fn is_http(url: &str) -> bool {
+    let parsed = take_credentials(url).0.parse::<Uri>();
+    parsed.is_ok_and(|uri| {
+        matches!(uri.scheme_str(), Some("http" | "https"))
+            && uri.host().is_some_and(|host| !host.is_empty())
+    })
+}
+
+/// What may be shown of a text that should be a URL: all but what looks like credentials.
+pub(crate) fn without_secrets(text: &str) -> String {
+    let (scheme, rest) = text.split_once("://").unwrap_or(("", text));
+    match rest.rsplit_once('@') {
+        None => text.to_owned(),
+        Some((_, rest)) if scheme.is_empty() => format!("***@{rest}"),
+        Some((_, rest)) => format!("{scheme}://***@{rest}"),
+    }
+}
+
 fn without_credentials(authority: &str) -> &str {
     authority.rsplit_once('@').map_or(authority, |(_, host)| host)
 }
@@ -90,5 +111,26 @@ mod tests {
         assert_eq!(credentials, Some(("me".to_owned(), "p@ss".to_owned())));
         let plain = "https://index.example/@x";
         assert_eq!(take_credentials(plain), (plain.to_owned(), None));
+    }
+
+    #[test]
+    fn only_addresses_of_servers_can_be_asked() {
+        let check = |url: &str, expected: bool| assert_eq!(is_http(url), expected, "{url}");
+        check("https://index.example/simple", true);
+        check("http://me:p%40ss@127.0.0.1:8080/simple", true);
+        check("HTTPS://index.example", true);
+        for bad in ["", "index.example/simple", "file:///srv/index", "https://", "https:///simple"]
+        {
+            check(bad, false);
+        }
+        check("ftp://index.example/simple", false);
+        check("http://two words/simple", false);
+    }
+
+    #[test]
+    fn nothing_secret_is_shown() {
+        assert_eq!(without_secrets("me:secret@index.example/x"), "***@index.example/x");
+        assert_eq!(without_secrets("ftp://me:s@cret@index.example"), "ftp://***@index.example");
+        assert_eq!(without_secrets("garbage"), "garbage");
     }
 }

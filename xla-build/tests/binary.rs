@@ -59,6 +59,25 @@ fn the_index_of_uv_then_pip_then_pips_file_is_asked() {
 }
 
 #[test]
+fn an_index_that_is_no_address_is_the_settings_fault() {
+    let home = home();
+    let refused = |shown: &str, variables: &[(&str, &str)]| {
+        let ran = run(home.path(), &["install", "headers"], variables);
+        assert!(!ran.ok && ran.err.contains(shown), "{shown}: {}", ran.err);
+        assert!(ran.err.contains("expected the address of a package index"), "{}", ran.err);
+        assert!(!ran.err.contains("network") && !ran.err.contains("secret"), "{}", ran.err);
+    };
+    let files = "file:///srv/index";
+    refused("PIP_INDEX_URL is set to `file:///srv/index`;", &[("PIP_INDEX_URL", files)]);
+    let garbage = [("UV_DEFAULT_INDEX", "me:secret@mirror/simple")];
+    refused("UV_DEFAULT_INDEX is set to `***@mirror/simple`;", &garbage);
+    let file = home.path().join("pip.conf");
+    fs::write(&file, "[global]\nindex-url = mirror\n").unwrap();
+    let shown = format!("index-url in {} is set to `mirror`;", file.display());
+    refused(&shown, &[("VIRTUAL_ENV", home.path().to_str().unwrap())]);
+}
+
+#[test]
 fn list_shows_every_pin_and_what_would_be_used() {
     let home = home();
     let ran = run(home.path(), &["list"], &[("TPU_LIBRARY_PATH", "/no/libtpu.so")]);
@@ -72,6 +91,26 @@ fn list_shows_every_pin_and_what_would_be_used() {
     let used = ran.out.split("used now:").nth(1).unwrap();
     assert!(used.contains("/no/libtpu.so does not exist"), "{used}");
     assert!(used.contains("xla-build install cuda13"), "{used}");
+}
+
+#[test]
+fn list_tells_of_a_variable_that_is_passed_over() {
+    let home = home();
+    let list = |variables: &[(&str, &str)]| {
+        let ran = run(home.path(), &["list"], variables);
+        assert!(ran.ok, "{}", ran.err);
+        let lines = ran.out.lines().filter(|line| line.starts_with("not used"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (any, tpu) = ("PJRT_PLUGIN_LIBRARY_PATH", "TPU_LIBRARY_PATH");
+    assert!(list(&[(any, "/opt/any.so")]).is_empty());
+    let name = "PJRT_PLUGIN_LIBRARY_PATH (/opt/libtpu.so): the file's name says that it is for tpu";
+    let others = format!("not used for cpu, cuda12, cuda13: {name}");
+    assert_eq!(list(&[(any, "/opt/libtpu.so")]), [others]);
+    let first = "PJRT_PLUGIN_LIBRARY_PATH (/opt/any.so): TPU_LIBRARY_PATH goes before it";
+    let both = [(any, "/opt/any.so"), (tpu, "/opt/libtpu.so")];
+    assert_eq!(list(&both), [format!("not used for tpu: {first}")]);
+    assert_eq!(list(&[(tpu, "")]), ["not used: TPU_LIBRARY_PATH: it is set to nothing"]);
 }
 
 #[test]
@@ -98,7 +137,7 @@ fn verify_of_nothing_and_of_damage() {
 fn an_unknown_platform_names_the_known_ones() {
     let home = home();
     let ran = run(home.path(), &["install", "gpu"], &[]);
-    assert!(!ran.ok && ran.err.contains("cpu, tpu, cuda12, cuda13"), "{}", ran.err);
+    assert!(!ran.ok && ran.err.contains("cpu, tpu, cuda12, cuda13, or headers"), "{}", ran.err);
 }
 
 #[test]

@@ -12,8 +12,9 @@ use crate::client::{Client, ClientRef, non_null};
 use crate::element_type::ElementType;
 use crate::error::{Error, Result};
 use crate::event::log_failed;
-use crate::layout::MinorToMajor;
+use crate::form::Form;
 use crate::memory::{Memory, Placement};
+use crate::order::MinorToMajor;
 use crate::shape::Shape;
 
 impl Client {
@@ -146,8 +147,9 @@ impl AliasFulfiller {
     /// ```
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` if shape or client differ, or the buffer is the alias
-    /// itself or a copy of it; the alias fails then, too.
+    /// `INVALID_ARGUMENT` if shape or client differ, the buffer has a dimension
+    /// order of its own or a dynamic size, or it is the alias itself or a copy of
+    /// it; the alias fails then, too.
     pub fn fulfill(mut self, buffer: Buffer) -> Result<()> {
         // No other buffer shares this allocation, which is held here.
         if Arc::ptr_eq(&buffer.shape, &self.shape) {
@@ -156,6 +158,11 @@ impl AliasFulfiller {
         let same_client = Arc::ptr_eq(&buffer.client, &self.client);
         if !same_client || *buffer.shape != *self.shape {
             let message = format!("an alias of {} cannot stand for {}", self.shape, buffer.shape);
+            return Err(Error::invalid(message));
+        }
+        // The alias was passed on as an ordinary array; nothing would notice another one later.
+        if buffer.form != Form::default() {
+            let message = format!("an alias of {} cannot stand for {}", self.shape, buffer.form);
             return Err(Error::invalid(message));
         }
         self.finish(Ok(&buffer))

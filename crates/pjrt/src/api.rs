@@ -4,6 +4,12 @@
 //! one built against an older header is shorter than ours. So it stays behind
 //! a pointer, is never copied or borrowed as a whole, and each call first checks
 //! that the table reaches the entry it wants.
+//!
+//! Plugins are C++ behind a C interface. That an entry does what the header says,
+//! and lets no exception out, which would be undefined behaviour here, can neither
+//! be checked nor caught on this side: PJRT returns errors as values, and whoever
+//! loads a plugin answers for the rest (`Plugin::load`). Every `SAFETY` comment
+//! about a call takes that for granted.
 
 use std::mem::size_of;
 use std::ptr::NonNull;
@@ -55,8 +61,8 @@ pub(crate) struct Api {
     size: usize,
 }
 
-// SAFETY: the table is written by the plugin before `GetPjrtApi` returns and
-// never after; PJRT requires its functions to be callable from any thread.
+// SAFETY: PJRT wants the table written before `GetPjrtApi` returns and never
+// after, and its functions to be callable from any thread.
 unsafe impl Send for Api {}
 // SAFETY: as above; there is no mutation through `Api`.
 unsafe impl Sync for Api {}
@@ -142,6 +148,7 @@ impl Api {
         let entry = unsafe { lookup(table, size, function)? };
         // SAFETY: the entry has this signature in the header; `args` is at least
         // as long as the plugin expects, and its contents are the caller's promise.
+        // The rest is trust in the plugin; see the head of this file.
         let error = unsafe { entry(args.as_mut_ptr()) };
         match NonNull::new(error) {
             None => Ok(()),
@@ -185,7 +192,7 @@ impl Api {
         let Ok(get) = (unsafe { lookup(self.table.as_ptr(), self.size, function) }) else {
             return ErrorCode::Unknown;
         };
-        // SAFETY: `error` is live.
+        // SAFETY: `error` is live, and `args` has the entry's type in the header.
         let nested = unsafe { get(args.as_mut_ptr()) };
         if let Some(nested) = NonNull::new(nested) {
             // SAFETY: the second error is ours to free too.
@@ -205,7 +212,7 @@ impl Api {
         let Some(entry) = entry else { return String::new() };
         let mut args = Padded::<sys::PJRT_Error_Message_Args>::new();
         args.error = error.as_ptr();
-        // SAFETY: `error` is live.
+        // SAFETY: `error` is live, and `args` has the entry's type in the header.
         unsafe { entry(args.as_mut_ptr()) };
         // SAFETY: the message lives as long as `error`, which outlives this call.
         unsafe { string(args.message, args.message_size) }

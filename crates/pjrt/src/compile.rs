@@ -25,7 +25,7 @@ impl Client {
     /// Plugins check programs less than they could: text such as a `@main` without
     /// a body, one that calls itself, or dimensions whose product overflows ends
     /// the process inside some. Compile programs that a checked builder printed, or
-    /// whose source you trust.
+    /// whose source you trust: see [`Program`].
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` for bad options, and whatever the compiler refuses. An
@@ -138,6 +138,10 @@ impl Client {
 impl Plugin {
     /// Compiles for a topology, with or without the hardware. Blocks for the
     /// whole compile.
+    ///
+    /// # Trust
+    /// The plugin's compiler parses the program inside this process; see
+    /// [`Program`] and [`Client::compile`].
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` if the topology is another plugin's, `UNIMPLEMENTED`

@@ -5,9 +5,6 @@ use prost::Message;
 use crate::program::Program;
 use crate::proto;
 
-/// `xla.PrimitiveType` of a tuple.
-const TUPLE: i32 = 13;
-
 impl Program {
     /// Parameters and outputs; `None` for bytecode, generic MLIR and tuples.
     pub(crate) fn counts(&self) -> Option<[usize; 2]> {
@@ -22,10 +19,10 @@ impl Program {
 fn counts_in_proto(module: &proto::HloModule) -> Option<[usize; 2]> {
     let shape = module.program_shape.as_ref()?;
     let outputs = match shape.result.as_ref()? {
-        tuple if tuple.element_type == TUPLE => &tuple.tuple[..],
+        tuple if tuple.is_tuple() => &tuple.tuple[..],
         single => std::slice::from_ref(single),
     };
-    let nested = shape.parameters.iter().chain(outputs).any(|s| s.element_type == TUPLE);
+    let nested = shape.parameters.iter().chain(outputs).any(proto::ArrayShape::is_tuple);
     (!nested).then_some([shape.parameters.len(), outputs.len()])
 }
 

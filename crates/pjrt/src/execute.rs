@@ -10,8 +10,7 @@ use crate::api::function;
 use crate::arguments::{Argument, borrowed_indices};
 use crate::buffer::{Buffer, destroy, shape_of};
 use crate::client::non_null;
-use crate::device::Device;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::event::Event;
 use crate::form::{Form, Output};
 use crate::launch::{ExecuteOptions, Launch};
@@ -40,8 +39,10 @@ impl LoadedExecutable {
     /// them over: the plugin copies instead, or refuses.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` if number, shape, type or client of the arguments is not
-    /// what the program expects, and what the plugin refuses.
+    /// `INVALID_ARGUMENT` if number, shape, type, dimension order or client of the
+    /// arguments is not what the program expects, `UNIMPLEMENTED` if a parameter
+    /// is a tuple, and what the plugin refuses. Tiles of layouts are not compared:
+    /// programs that name them in layout modes have to agree.
     pub fn execute(&self, args: &[&Buffer]) -> Result<Vec<Buffer>> {
         self.check_devices(1, None)?;
         self.check(0, args.iter().copied())?;
@@ -131,59 +132,6 @@ impl LoadedExecutable {
         let (outputs, events) = self.run(&mut launch, &raw)?;
         let outputs = self.wrap(&outputs, args.len());
         Ok(Execution { outputs: outputs?, events })
-    }
-
-    fn check_devices(&self, n_lists: usize, device: Option<&Device>) -> Result<()> {
-        if let Some(device) = device
-            && !Arc::ptr_eq(&device.client, &self.0.handle.client)
-        {
-            return Err(Error::invalid("the device belongs to another client"));
-        }
-        let n = if device.is_some() { 1 } else { self.n_devices() };
-        if n == 0 {
-            return Err(Error::invalid("a portable executable needs the device to run on"));
-        }
-        if n != n_lists {
-            return Err(Error::invalid(format!(
-                "the program runs on {n} devices, found arguments for {n_lists}"
-            )));
-        }
-        Ok(())
-    }
-
-    /// Checks the arguments of one device. A plugin may abort the process on a
-    /// wrong one, so what can be known is refused here.
-    fn check<'b>(
-        &self,
-        device: usize,
-        args: impl ExactSizeIterator<Item = &'b Buffer>,
-    ) -> Result<()> {
-        let signature = self.signature();
-        let found = args.len();
-        if let Some(n) = signature.n_parameters
-            && n != found
-        {
-            return Err(Error::invalid(format!("the program takes {n} arguments, found {found}")));
-        }
-        for (i, arg) in args.enumerate() {
-            if !Arc::ptr_eq(&arg.client, &self.0.handle.client) {
-                return Err(Error::invalid(format!("argument {i} belongs to another client")));
-            }
-            let expected = signature.parameters.as_ref().and_then(|p| p.get(i)?.as_ref());
-            if let Some(expected) = expected
-                && *expected != *arg.shape
-            {
-                return Err(Error::invalid(format!(
-                    "argument {i} of device {device}: expected {expected}, found {}",
-                    arg.shape()
-                )));
-            }
-            let order = signature.orders.get(i).and_then(Option::as_ref);
-            if order != arg.form.order.as_ref() {
-                return Err(wrong_order(i, order, arg));
-            }
-        }
-        Ok(())
     }
 
     /// The hot path: one device, an event only if there is no output to carry
@@ -292,19 +240,4 @@ impl LoadedExecutable {
         let known = outputs.iter().map(ask).collect::<Result<Vec<_>>>()?;
         Ok(self.0.outputs.get_or_init(|| known))
     }
-}
-
-/// The plugin would read the elements in the wrong order.
-#[cold]
-fn wrong_order(index: usize, expected: Option<&Arc<str>>, found: &Buffer) -> Error {
-    let named = |order: Option<&Arc<str>>| match order {
-        Some(order) => format!("dimension order {{{order}}}"),
-        None => "the usual dimension order".to_owned(),
-    };
-    Error::invalid(format!(
-        "argument {index}: expected {}, found {}; read it to the host and send it again, or let \
-         both programs use one layout",
-        named(expected),
-        named(found.form.order.as_ref())
-    ))
 }

@@ -1,5 +1,6 @@
 //! What about an array's memory its shape does not say.
 
+use std::fmt;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -9,8 +10,9 @@ use crate::api::function;
 use crate::buffer::Buffer;
 use crate::client::Client;
 use crate::element_type::ElementType;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorCode, Result};
 use crate::layout::layout_of;
+use crate::order::MinorToMajor;
 use crate::shape::Shape;
 
 /// In what an array differs from the dense one that its shape describes. Found
@@ -20,7 +22,7 @@ pub(crate) struct Form {
     /// Whether the shape only bounds the array: its real size is in its memory.
     pub(crate) dynamic: bool,
     /// The order of its dimensions, where it is not the client's own.
-    pub(crate) order: Option<Arc<str>>,
+    pub(crate) order: Option<Arc<MinorToMajor>>,
 }
 
 impl Form {
@@ -43,7 +45,19 @@ impl Form {
         let dynamic = args.is_ok_and(|args| args.num_dynamic_dims != 0);
         // SAFETY: as promised by the caller.
         let layout = unsafe { layout_of(client, raw) };
-        Form { dynamic, order: layout.ok().and_then(|layout| client.unusual_order(shape, &layout)) }
+        let order = layout.ok().and_then(|layout| MinorToMajor::of_layout(&layout));
+        Form { dynamic, order: order.and_then(|order| client.unusual_order(shape, order)) }
+    }
+}
+
+/// As in "cannot stand for".
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.order {
+            _ if self.dynamic => f.write_str("an array of dynamic size"),
+            Some(order) => write!(f, "an array of dimension order {order}"),
+            None => f.write_str("an ordinary array"),
+        }
     }
 }
 
@@ -53,20 +67,32 @@ pub(crate) struct Output {
     pub(crate) form: Form,
 }
 
+/// The CPU plugin of API 0.81 copies an array as it lies on the device, whatever
+/// order is asked for; that of 0.115 heeds it. In between, older is taken to be
+/// like the old one.
+const HEEDS_HOST_LAYOUT: i32 = 90;
+
 impl Buffer {
-    /// Refuses to read an array of which only the bounds are known: a plugin
-    /// would write less than them, in the real array's order.
-    pub(crate) fn check_size_known(&self) -> Result<()> {
-        if !self.form.dynamic {
-            return Ok(());
-        }
-        Err(Error::with_code(
-            crate::ErrorCode::Unimplemented,
-            format!(
+    /// Refuses to read an array whose bytes would not be those of its shape.
+    pub(crate) fn check_readable(&self) -> Result<()> {
+        let refused = |message| Err(Error::with_code(ErrorCode::Unimplemented, message));
+        // A plugin would write less than the bounds, in the real array's order.
+        if self.form.dynamic {
+            return refused(format!(
                 "{} is the bound of an array of dynamic size, which cannot be read: return it \
                  padded to a fixed size, and the size beside it",
                 self.shape()
-            ),
-        ))
+            ));
+        }
+        let (_, found) = self.client.plugin.api_version();
+        match &self.form.order {
+            Some(order) if found < HEEDS_HOST_LAYOUT => refused(format!(
+                "{} has dimension order {order}, and a plugin of PJRT API 0.{found} would \
+                 return its elements in that order: let the program return it in the usual order \
+                 (without mhlo.layout_mode), or use a plugin of 0.{HEEDS_HOST_LAYOUT} or newer",
+                self.shape()
+            )),
+            _ => Ok(()),
+        }
     }
 }

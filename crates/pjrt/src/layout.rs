@@ -1,12 +1,10 @@
 //! Device layouts, in XLA's text form such as `{1,0}` or `{1,0:T(8,128)}`.
 
 use std::ptr::NonNull;
-use std::sync::Arc;
 
 use rectiflow_pjrt_sys as sys;
-use smallvec::SmallVec;
 
-use crate::api::{Padded, function, slice, string};
+use crate::api::{function, slice, string};
 use crate::buffer::Buffer;
 use crate::client::{Client, non_null};
 use crate::error::Result;
@@ -14,31 +12,6 @@ use crate::event::log_failed;
 use crate::executable::Executable;
 use crate::extension::Table;
 use crate::shape::Shape;
-
-/// The dimension order of a dense array, outermost dimension first.
-pub(crate) struct MinorToMajor(SmallVec<[i64; 8]>);
-
-impl MinorToMajor {
-    pub(crate) fn of_rank(rank: usize) -> Self {
-        MinorToMajor((0..rank as i64).rev().collect())
-    }
-
-    /// The C form; borrows `self`.
-    pub(crate) fn layout(&self) -> Padded<sys::PJRT_Buffer_MemoryLayout> {
-        let mut layout = Padded::<sys::PJRT_Buffer_MemoryLayout>::new();
-        layout.type_ = sys::PJRT_Buffer_MemoryLayout_Type::PJRT_Buffer_MemoryLayout_Type_Tiled;
-        layout.__bindgen_anon_1.tiled = sys::PJRT_Buffer_MemoryLayout_Tiled {
-            struct_size: size_of::<sys::PJRT_Buffer_MemoryLayout_Tiled>(),
-            extension_start: std::ptr::null_mut(),
-            minor_to_major: self.0.as_ptr(),
-            minor_to_major_size: self.0.len(),
-            tile_dims: std::ptr::null(),
-            tile_dim_sizes: std::ptr::null(),
-            num_tiles: 0,
-        };
-        layout
-    }
-}
 
 type Layouts = sys::PJRT_Layouts_Extension;
 
@@ -68,12 +41,6 @@ pub(crate) unsafe fn layout_of(client: &Client, raw: NonNull<sys::PJRT_Buffer>) 
     unsafe { text(&table, owned.raw) }
 }
 
-/// The dimension order of a layout's text, without its tiles: `1,0` of `{1,0:T(8,128)}`.
-fn order(layout: &str) -> &str {
-    let inside = layout.trim_start_matches('{');
-    inside.split([':', '}']).next().unwrap_or(inside)
-}
-
 impl Client {
     /// How arrays of a shape are ordered unless a program says otherwise.
     ///
@@ -96,15 +63,6 @@ impl Client {
         let owned = Owned { raw: non_null(args.layout, name)?, table: &table };
         // SAFETY: `owned` is live.
         unsafe { text(&table, owned.raw) }
-    }
-}
-
-impl Client {
-    /// The dimension order of a layout, if it is not the one that arrays of this
-    /// shape have of themselves. Where the plugin does not tell, it is.
-    pub(crate) fn unusual_order(&self, shape: &Shape, layout: &str) -> Option<Arc<str>> {
-        let usual = self.default_layout(shape).ok()?;
-        (order(&usual) != order(layout)).then(|| order(layout).into())
     }
 }
 

@@ -93,7 +93,7 @@ impl LoadedExecutable {
     }
 
     /// Shapes of the parameters on each device; `None` where the plugin does not
-    /// tell. An entry is `None` for a parameter of dynamic size.
+    /// tell. An entry is `None` for a parameter of dynamic size, and for a tuple.
     pub fn parameter_shapes(&self) -> Option<&[Option<Shape>]> {
         self.signature().parameters.as_deref()
     }

@@ -51,7 +51,8 @@ impl Plugin {
     ///
     /// # Trust
     /// A plugin is native code that runs inside this process. Load only
-    /// libraries you trust, as with any executable.
+    /// libraries you trust, as with any executable: to do what the PJRT header
+    /// says, and to let no C++ exception out of its functions.
     pub fn load(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         let table = open(path)?;

@@ -1,6 +1,13 @@
 //! Programs to compile.
 
 /// A program in a form PJRT compiles.
+///
+/// # Trust
+/// Nothing is checked here: the plugin's compiler parses the bytes inside this
+/// process, and some input ends the process or does worse. What a program may call
+/// runs too: a custom call runs any code registered under its name, some of which
+/// comes with the plugin. Compile what a checked builder printed, or a source that
+/// you would also run as a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
     pub(crate) code: Vec<u8>,

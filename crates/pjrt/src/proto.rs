@@ -103,8 +103,25 @@ pub(crate) struct ArrayShape {
     /// What a tuple consists of.
     #[prost(message, repeated, tag = "4")]
     pub(crate) tuple: Vec<ArrayShape>,
+    #[prost(message, optional, tag = "5")]
+    pub(crate) layout: Option<Layout>,
     #[prost(bool, repeated, tag = "6")]
     pub(crate) is_dynamic: Vec<bool>,
+}
+
+#[derive(Clone, PartialEq, prost::Message)]
+pub(crate) struct Layout {
+    #[prost(int64, repeated, tag = "1")]
+    pub(crate) minor_to_major: Vec<i64>,
+}
+
+impl ArrayShape {
+    /// Whether it is no array but a tuple of them.
+    pub(crate) fn is_tuple(&self) -> bool {
+        /// `xla.PrimitiveType` of a tuple.
+        const TUPLE: i32 = 13;
+        self.element_type == TUPLE
+    }
 }
 
 #[derive(Clone, PartialEq, prost::Message)]

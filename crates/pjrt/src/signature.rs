@@ -11,6 +11,7 @@ use crate::client::Client;
 use crate::element_type::ElementType;
 use crate::error::Result;
 use crate::executable::Executable;
+use crate::order::MinorToMajor;
 use crate::program::Program;
 use crate::proto;
 use crate::shape::Shape;
@@ -20,53 +21,39 @@ use crate::shape::Shape;
 /// PJRT has no query for parameter shapes, yet a wrong argument can abort the
 /// process inside a plugin. So they are read from the optimized program.
 pub(crate) struct Signature {
-    /// One entry per parameter; `None` inside where its size is dynamic.
+    /// One entry per parameter; `None` inside where its size is dynamic, or it is a tuple.
     pub(crate) parameters: Option<Vec<Option<Shape>>>,
     pub(crate) n_parameters: Option<usize>,
+    /// The first parameter that is a tuple: no argument fits it.
+    pub(crate) tuple: Option<usize>,
     /// Parameters that alias an output or are marked as donors, in order.
     pub(crate) donated: Vec<i64>,
     /// Whether `donated` is complete.
     pub(crate) donations_known: bool,
     /// Dimension orders that are not the client's own; as many as parameters, or
     /// none where that is unknown.
-    pub(crate) orders: Vec<Option<Arc<str>>>,
+    pub(crate) orders: Vec<Option<Arc<MinorToMajor>>>,
 }
 
 impl Signature {
     /// Never fails: what cannot be learned is left to the plugin to check.
     pub(crate) fn of(executable: &Executable, client: &Client) -> Self {
         let module = executable.optimized_program().and_then(|program| read_module(&program));
-        let mut signature = match module {
-            Ok(Some(module)) => Self::of_module(&module),
+        match module {
+            Ok(Some(module)) => Self::of_module(&module, client),
             Ok(None) => Self::unknown(executable),
             Err(error) => {
                 tracing::debug!(%error, "the optimized program cannot be read");
                 Self::unknown(executable)
             }
-        };
-        if let (Some(parameters), Ok(layouts)) =
-            (&signature.parameters, executable.parameter_layouts())
-        {
-            let order = |(shape, layout): (&Option<Shape>, &String)| {
-                client.unusual_order(shape.as_ref()?, layout)
-            };
-            signature.orders = parameters.iter().zip(&layouts).map(order).collect();
         }
-        signature
     }
 
-    fn of_module(module: &proto::HloModule) -> Self {
-        // A tuple is passed as its members, one by one.
-        let arrays = module.program_shape.as_ref().map(|program| {
-            let mut arrays = Vec::new();
-            program.parameters.iter().for_each(|shape| flatten(shape, &mut arrays));
-            arrays
-        });
+    fn of_module(module: &proto::HloModule, client: &Client) -> Self {
+        let shapes = module.program_shape.as_ref().map(|program| &program.parameters[..]);
         let parameters: Option<Vec<_>> =
-            arrays.as_ref().map(|arrays| arrays.iter().map(|shape| static_shape(shape)).collect());
-        // Donations are numbered by parameter, which is only the argument's number without tuples.
-        let count = module.program_shape.as_ref().map(|program| program.parameters.len());
-        let donations_known = count == arrays.as_ref().map(Vec::len);
+            shapes.map(|shapes| shapes.iter().map(static_shape).collect());
+        let tuple = shapes.and_then(|shapes| shapes.iter().position(proto::ArrayShape::is_tuple));
         let aliases = module.input_output_alias.iter().flat_map(|list| &list.entries);
         let donors = module.buffer_donor.iter().flat_map(|list| &list.entries);
         let mut donated: Vec<i64> =
@@ -74,7 +61,9 @@ impl Signature {
         donated.sort_unstable();
         donated.dedup();
         let n_parameters = parameters.as_ref().map(Vec::len);
-        Signature { parameters, n_parameters, donated, donations_known, orders: Vec::new() }
+        let order = |shape| client.unusual_order(&static_shape(shape)?, order(shape)?);
+        let orders = shapes.unwrap_or_default().iter().map(order).collect();
+        Signature { parameters, n_parameters, tuple, donated, donations_known: true, orders }
     }
 
     fn unknown(executable: &Executable) -> Self {
@@ -86,22 +75,11 @@ impl Signature {
         Signature {
             parameters: None,
             n_parameters,
+            tuple: None,
             donated: Vec::new(),
             donations_known: false,
             orders: Vec::new(),
         }
-    }
-}
-
-/// Number of the tuple type in XLA's `PrimitiveType`.
-const TUPLE: i32 = 13;
-
-/// The arrays that a parameter consists of, in order.
-fn flatten<'s>(shape: &'s proto::ArrayShape, arrays: &mut Vec<&'s proto::ArrayShape>) {
-    if shape.element_type == TUPLE {
-        shape.tuple.iter().for_each(|member| flatten(member, arrays));
-    } else {
-        arrays.push(shape);
     }
 }
 
@@ -110,6 +88,10 @@ fn static_shape(shape: &proto::ArrayShape) -> Option<Shape> {
     let element_type = ElementType::from_hlo(shape.element_type)?;
     let fixed = !shape.is_dynamic.contains(&true);
     fixed.then(|| Shape::trusted(element_type, &shape.dims))
+}
+
+fn order(shape: &proto::ArrayShape) -> Option<MinorToMajor> {
+    shape.layout.as_ref().map(|layout| MinorToMajor::of_list(&layout.minor_to_major))
 }
 
 fn read_module(program: &Program) -> Result<Option<proto::HloModule>> {

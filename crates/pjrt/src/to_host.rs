@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorCode, Result};
 use crate::event::Event;
 use crate::host_array::check_len;
 use crate::keep::LeakUnlessRun;
-use crate::layout::MinorToMajor;
+use crate::order::MinorToMajor;
 use crate::packing::sign_extend;
 
 impl Buffer {
@@ -26,8 +26,8 @@ impl Buffer {
     ///
     /// # Errors
     /// `INVALID_ARGUMENT` if `T` is not the array's element type, `UNIMPLEMENTED`
-    /// for an output of dynamic size, and the failure of the work that produces
-    /// the array.
+    /// for an output of dynamic size, or of another dimension order on a plugin
+    /// that cannot reorder, and the failure of the work that produces the array.
     pub fn to_vec<T: HostElement>(&self) -> Result<Vec<T>> {
         if T::ELEMENT_TYPE != self.element_type() {
             return Err(Error::invalid(format!(
@@ -83,8 +83,8 @@ impl Buffer {
     /// the returned future, or by [`HostRead::wait`]. Does not block.
     ///
     /// # Errors
-    /// `INVALID_ARGUMENT` unless `dst` is exactly as long as the array,
-    /// `UNIMPLEMENTED` for an output of dynamic size.
+    /// `INVALID_ARGUMENT` unless `dst` is exactly as long as the array, and
+    /// `UNIMPLEMENTED` as [`Buffer::to_vec`].
     pub fn read_into_owned<O>(&self, dst: O) -> Result<HostRead<O>>
     where
         O: AsMut<[u8]> + Send + 'static,
@@ -93,7 +93,7 @@ impl Buffer {
         let mut dst = Box::new(dst);
         let bytes = (*dst).as_mut();
         check_len(self.shape(), bytes.len())?;
-        self.check_size_known()?;
+        self.check_readable()?;
         let (ptr, len) = (bytes.as_mut_ptr(), bytes.len());
         let shared = Arc::new(Shared::default());
         let completed = Arc::clone(&shared);
@@ -118,7 +118,7 @@ impl Buffer {
     /// # Safety
     /// `dst` must have room for `len` initialised bytes, the size of the array.
     unsafe fn read_raw(&self, dst: *mut u8, len: usize) -> Result<()> {
-        self.check_size_known()?;
+        self.check_readable()?;
         if len == 0 {
             // Nothing to copy, but the failure of the work must still surface.
             return self.ready()?.wait();

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use xla_build::{Platform, Proxy, Silent};
+use xla_build::{Code, Platform, Proxy, Silent};
 
 use crate::elf::Elf;
-use crate::server::Page;
+use crate::server::{Fault, Page};
 use crate::setup::{Recorder, Setup, WHEEL};
 
 #[test]
@@ -74,6 +74,32 @@ fn a_cut_connection_is_taken_up_where_it_broke() {
     let total = setup.wheel.len() as u64;
     assert_eq!(progress.downloads, [(total, 0), (total, 100_000)]);
     assert_eq!(progress.advanced, total, "every byte is counted once");
+}
+
+#[test]
+fn failures_that_pass_are_waited_for() {
+    let setup = Setup::new();
+    setup.put(&setup.part(), &setup.wheel[..70_000]);
+    let server = setup.server();
+    let faults = [
+        // The index page, then the file.
+        [Fault::Status(503), Fault::Reset, Fault::No],
+        [Fault::Reset, Fault::Status(500), Fault::No],
+    ];
+    server.change(|c| c.faults = faults.concat());
+    setup.finder(&server).install(Platform::Cpu, &mut Silent).unwrap();
+    let (page, file) = ("/simple/tiny-pjrt/", format!("/files/{WHEEL} 70000"));
+    assert_eq!(server.log(), [page, "reset", page, "reset", &file, &file]);
+}
+
+#[test]
+fn resets_are_not_waited_for_without_end() {
+    let setup = Setup::new();
+    let server = setup.server();
+    server.change(|c| c.faults = vec![Fault::Reset; 9]);
+    let error = setup.finder(&server).install(Platform::Cpu, &mut Silent).unwrap_err();
+    assert_eq!(error.code(), Code::Offline, "{error}");
+    assert_eq!(server.log(), ["reset"; 3]);
 }
 
 #[test]

@@ -64,10 +64,11 @@ fn a_file_of_another_length_is_refused_before_it_is_downloaded() {
 fn a_connection_that_never_gets_further_is_reported_and_its_bytes_are_kept() {
     let setup = Setup::new();
     let server = setup.server();
-    server.change(|c| c.cuts = vec![1000, 0, 0]);
+    server.change(|c| c.cuts = vec![1000, 0, 0, 0]);
     let total = setup.wheel.len().to_string();
     let told = ["1000 of", &total, "resume"];
     fails(&setup, &setup.finder(&server), Code::Truncated, &told);
+    assert_eq!(server.downloads().len(), 4, "three times nothing came");
     assert_eq!(fs::read(setup.part()).unwrap(), setup.wheel[..1000]);
 }
 
@@ -84,6 +85,12 @@ fn the_index_may_lack_the_file_or_refuse() {
         server.change(|c| c.page = Page::Status(status));
         fails(&setup, &finder, Code::Http, &[&status.to_string(), &page, advice, &path]);
     }
+    let asked = server.log().len();
+    fails(&setup, &finder, Code::Http, &["503 3 times"]);
+    assert_eq!(server.log().len(), asked + 3);
+    server.change(|c| c.page = Page::Status(404));
+    fails(&setup, &finder, Code::Http, &["404, expected"]);
+    assert_eq!(server.log().len(), asked + 4, "what will not pass is asked for once");
 }
 
 #[test]
@@ -121,6 +128,38 @@ fn a_cache_folder_that_cannot_be_written() {
         check(&error, Code::CacheUnwritable, &[cache.to_str().unwrap(), "RECTIFLOW_CACHE"]);
     }
     assert!(server.log().is_empty(), "found out before anything is downloaded");
+}
+
+#[test]
+#[cfg(unix)]
+fn what_is_in_the_way_of_the_folder_is_named_and_left_alone() {
+    let setup = Setup::new();
+    let server = setup.server();
+    let finder = setup.finder(&server);
+    let target = setup.settings.cache.join("plugins/tiny-pjrt-1.0-any");
+    let shown = target.display().to_string();
+    let refused = |what: &str| {
+        let error = finder.install(Platform::Cpu, &mut Silent).unwrap_err();
+        check(&error, Code::CacheUnwritable, &[&shown, "in the way", what, "move it away"]);
+        assert!(!error.to_string().contains("RECTIFLOW_CACHE"), "{error}");
+        fs::remove_file(&target).expect("it is still there");
+    };
+    let link = |to: &std::path::Path| std::os::unix::fs::symlink(to, &target).unwrap();
+    setup.put(&target, b"mine");
+    refused("found a file");
+    link(std::path::Path::new("nowhere"));
+    refused("found a symbolic link to nowhere, which does not exist");
+    let file = setup.folder.path().join("file");
+    setup.put(&file, b"mine");
+    link(&file);
+    refused("found a symbolic link to");
+    assert!(server.log().is_empty(), "found out before anything is downloaded");
+
+    let elsewhere = setup.folder.path().join("elsewhere");
+    setup.put(&elsewhere.join("mine"), b"");
+    link(&elsewhere);
+    finder.install(Platform::Cpu, &mut Silent).unwrap();
+    assert!(elsewhere.join("mine").exists(), "a link to a folder is replaced, not followed");
 }
 
 #[test]

@@ -15,6 +15,15 @@ pub(crate) enum Page {
     Status(u16),
 }
 
+/// How a request fails before it is looked at.
+#[derive(Clone, Copy)]
+pub(crate) enum Fault {
+    No,
+    Status(u16),
+    /// The connection is reset.
+    Reset,
+}
+
 /// What the server has and how it behaves.
 #[derive(Clone)]
 pub(crate) struct Content {
@@ -25,6 +34,8 @@ pub(crate) struct Content {
     pub(crate) body: Vec<u8>,
     /// Whether `Range` is understood.
     pub(crate) ranges: bool,
+    /// What goes wrong with the requests to come, the index page's included, one after another.
+    pub(crate) faults: Vec<Fault>,
     /// For each request of the file, how many bytes are sent before the connection breaks.
     pub(crate) cuts: Vec<usize>,
     /// Sends half of the file, and the rest when the gate opens.
@@ -147,6 +158,12 @@ fn serve(stream: TcpStream, state: &State) {
     let Ok(copy) = stream.try_clone() else { return };
     let mut reader = BufReader::new(copy);
     let mut stream = stream;
+    if let Some(Fault::Reset) = next_fault(state, |fault| matches!(fault, Fault::Reset)) {
+        state.log.lock().unwrap().push("reset".to_owned());
+        // Closing with unread input resets the connection.
+        let _ = stream.peek(&mut [0]);
+        return;
+    }
     while let Some(request) = read(&mut reader) {
         let mut line = request.target.clone();
         for extra in [request.range.map(|r| r.to_string()), request.authorization.clone()] {
@@ -157,8 +174,14 @@ fn serve(stream: TcpStream, state: &State) {
             let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
             continue;
         }
-        let content = state.content.lock().unwrap().clone();
-        let _ = match request.target.starts_with("/files/") {
+        let mut content = state.content.lock().unwrap().clone();
+        let fault = next_fault(state, |_| true);
+        if let Some(Fault::Status(status)) = fault {
+            content.page = Page::Status(status);
+        }
+        let _ = match request.target.starts_with("/files/")
+            && !matches!(fault, Some(Fault::Status(_)))
+        {
             true => send_file(&mut stream, &request, &content, state),
             false => send_page(&mut stream, &content),
         };
@@ -196,6 +219,13 @@ fn send_page(stream: &mut TcpStream, content: &Content) -> std::io::Result<()> {
          Connection: close\r\n\r\n{text}",
         text.len()
     )
+}
+
+/// Takes the next fault if it is of the right kind.
+fn next_fault(state: &State, kind: impl FnOnce(Fault) -> bool) -> Option<Fault> {
+    let faults = &mut state.content.lock().unwrap().faults;
+    let next = faults.first().copied()?;
+    kind(next).then(|| faults.remove(0))
 }
 
 /// In a function of its own so that the lock is not held while the file is sent.

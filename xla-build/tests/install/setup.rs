@@ -48,6 +48,7 @@ impl Setup {
             link: format!("/files/{WHEEL}"),
             body: self.wheel.clone(),
             ranges: true,
+            faults: Vec::new(),
             cuts: Vec::new(),
             gate: None,
         }

@@ -42,7 +42,7 @@ impl Graph {
         let first = graph.index(0);
         let mut empty = Vec::new();
         for stack in &stacks {
-            empty.push(graph.full(stack.shape().clone(), 0));
+            empty.push(graph.unseen(stack.shape().clone()));
         }
         let state: Vec<&Tensor> =
             [&first].into_iter().chain(carries.iter().copied()).chain(&empty).collect();
@@ -53,6 +53,13 @@ impl Graph {
         let mut last = graph.record_while(&state, condition, step);
         let stacks = last.split_off(1 + carries.len());
         (last.split_off(1), stacks)
+    }
+
+    /// Something of a shape that nobody will see: zeros, where the element type has a zero.
+    #[track_caller]
+    fn unseen(&self, shape: Shape) -> Tensor {
+        let number = i64::from(shape.dtype == DType::F8E8M0FNU);
+        self.full(shape, number)
     }
 
     /// The common size of dim 0, which an `i32` counts; or, after keeping an error, one to go on
@@ -81,7 +88,7 @@ impl Tensor {
         let Some((&length, rest)) = self.dims().split_first() else { return self.clone() };
         if length == 0 {
             // A body that never runs still has to be typed, and there is nothing to slice.
-            return index.graph.full(self.shape().with_dims(rest), 0);
+            return index.graph.unseen(self.shape().with_dims(rest));
         }
         let zero = index.scalar_like(0);
         let starts: Vec<&Tensor> =

@@ -2,6 +2,7 @@
 
 use rectiflow_pjrt::{ElementType, Error, ErrorCode, Result};
 
+use crate::execute::{OTHER, ordered};
 use crate::{client, compile, double, skipped};
 
 #[test]
@@ -65,6 +66,29 @@ fn aliases_fail() -> Result<()> {
     let (itself, fulfiller) = alias()?;
     let text = fulfiller.fulfill(itself).unwrap_err().to_string();
     assert_eq!(text, "an alias cannot stand for itself or its copy");
+    Ok(())
+}
+
+/// Whoever was given the alias was told of an ordinary array.
+#[test]
+fn an_alias_stands_for_no_array_of_another_order() -> Result<()> {
+    let memory = client().default_device()?.default_memory()?;
+    let (alias, fulfiller) = match client().alias_buffer(ElementType::F32, &[2, 3], &memory) {
+        Err(error) if error.is_unimplemented() => {
+            skipped("an_alias_stands_for_no_array_of_another_order", error);
+            return Ok(());
+        }
+        other => other?,
+    };
+    let x = client().buffer_from_slice(&[1f32, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3])?;
+    let y = ordered("tensor<2x3xf32>", "", OTHER).execute(&[&x])?.remove(0);
+    let error = fulfiller.fulfill(y).unwrap_err();
+    assert_eq!(error.code(), ErrorCode::InvalidArgument);
+    assert_eq!(
+        error.to_string(),
+        "an alias of f32[2, 3] cannot stand for an array of dimension order {0,1}"
+    );
+    assert_eq!(alias.to_vec::<f32>().unwrap_err().code(), ErrorCode::Cancelled);
     Ok(())
 }
 

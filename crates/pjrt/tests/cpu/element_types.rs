@@ -95,6 +95,9 @@ fn packing_round_trips() -> Result<()> {
         assert_eq!(packing::unpack(&packed, element_type, 7)?, values, "{element_type}");
     }
     assert!(packing::unpack(&[0; 3], ElementType::U4, 7).is_err());
+    // So many that their bits wrap around to none.
+    let error = packing::unpack(&[], ElementType::U4, 1 << (usize::BITS - 2)).unwrap_err();
+    assert!(error.to_string().ends_with("elements of ui4 are too many"), "{error}");
     assert!(packing::pack(&[0], ElementType::F6E2M3FN).is_err());
     assert!(packing::pack(&[0], ElementType::U8).is_err());
     Ok(())

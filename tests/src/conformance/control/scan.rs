@@ -1,8 +1,8 @@
 //! Loops over the leading dim, which are `while` loops.
 
-use rectiflow_hlo::{DType, Graph, Shape, Tensor};
+use rectiflow_hlo::{DType, DTypes, Graph, Shape, Tensor};
 
-use super::super::array::small;
+use super::super::array::{any, small};
 use crate::{Case, Value};
 
 pub(super) fn cases() -> Vec<Case> {
@@ -10,6 +10,7 @@ pub(super) fn cases() -> Vec<Case> {
     cases.push(no_steps());
     cases.push(nested());
     cases.push(without_carry());
+    cases.extend(DTypes::ANY.iter().flat_map(|dtype| [3, 0].map(|length| stacked(dtype, length))));
     cases
 }
 
@@ -91,6 +92,16 @@ fn nested() -> Case {
         [last, stacks].concat()
     };
     Case::new("stablehlo.while", "scan in a scan", vec![xs, offset], record, expected)
+}
+
+/// Stacks the slices as they are, in a stack that has to begin as something of its type.
+fn stacked(dtype: DType, length: i64) -> Case {
+    let xs = any(dtype, &[length, 2], 92);
+    let record = |graph: &Graph, x: &[Tensor]| {
+        graph.scan(&[], &[&x[0]], |_, slices| (Vec::new(), slices.to_vec())).1
+    };
+    let name = format!("scan of {}", xs.shape);
+    Case::new("stablehlo.while", name, vec![xs.clone()], record, vec![xs])
 }
 
 /// Only stacks: each slice squared, as scalars.
