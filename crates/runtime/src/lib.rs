@@ -51,6 +51,7 @@ mod error;
 mod options;
 mod profile;
 mod runtime;
+mod stages;
 pub mod weights;
 
 pub use cache::{
@@ -67,3 +68,4 @@ pub use error::{Code, Error, Result};
 pub use options::{CacheOptions, RuntimeOptions};
 pub use profile::Profile;
 pub use runtime::Runtime;
+pub use stages::{Compiled, Jit, Lowered, Traced};

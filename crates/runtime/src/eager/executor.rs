@@ -254,6 +254,9 @@ fn finished(buffers: Vec<Buffer>) -> Result<Vec<Buffer>> {
 
 /// Fills all outputs with an error, at the line of model code where there is one.
 fn fail(job: &Job, error: &Error) {
+    if job.structure.outputs.is_empty() {
+        tracing::error!(%error, "ops that run for their effect alone failed");
+    }
     for slot in job.outputs() {
         let error = match &slot.source {
             Source::Op(origin) if job.structure.steps.len() == 1 => {

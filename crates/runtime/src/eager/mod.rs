@@ -6,6 +6,7 @@
 
 mod constants;
 mod executor;
+mod failures;
 mod flush;
 mod live;
 mod mode;
@@ -23,7 +24,7 @@ mod worker;
 use std::sync::Arc;
 
 use rectiflow_hlo::{Graph, Tensor};
-use rectiflow_pjrt::Client;
+use rectiflow_pjrt::{Client, LoadedExecutable};
 
 pub use flush::{Flush, FlushReason, Totals};
 pub use mode::{EagerMode, ModeScope};
@@ -151,6 +152,12 @@ impl Queue {
     /// What this queue did so far.
     pub fn trace(&self) -> Trace {
         Trace::new(self.inner.log.kept(), FlushReason::ALL.iter().map(|r| (*r, self.flushes(*r))))
+    }
+
+    /// Whether an executable runs on this queue's device, and on it alone.
+    pub(crate) fn runs(&self, executable: &LoadedExecutable) -> bool {
+        let devices = executable.devices();
+        devices.len() == 1 && devices[0] == self.inner.device
     }
 
     fn flush(&self, reason: FlushReason) {

@@ -53,7 +53,8 @@ impl PendingOp {
         self.results.iter().map(|slot| slot.bytes()).sum()
     }
 
-    fn has_side_effect(&self) -> bool {
+    /// Whether it must run even if its results are unused.
+    pub(super) fn has_side_effect(&self) -> bool {
         self.instruction.has_side_effect()
     }
 }

@@ -1,10 +1,8 @@
 //! What takes the ops of eager tensors.
 
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread::{self, ThreadId};
 use std::time::Instant;
 
 use rectiflow_hlo::{self as hlo, Dispatch, Graph, Handle, Instruction, Shape, Tensor};
@@ -14,6 +12,7 @@ use smallvec::{SmallVec, smallvec};
 use super::EagerOptions;
 use super::constants::Constants;
 use super::executor::{Executor, Manner};
+use super::failures::Failures;
 use super::flush::{FlushLog, FlushReason, Ticket};
 use super::live::Live;
 use super::mode::{EagerMode, SharedMode};
@@ -116,6 +115,15 @@ impl Inner {
         Work { ticket, job, declared: graph.clone() }.run(&self.executor, &self.log);
     }
 
+    /// Hands over pending ops, if a compiled program wants a result of theirs.
+    pub(crate) fn flush_for_call(&self, graph: &Graph, slot: &Slot) {
+        let mut recording = self.recording();
+        let number = slot.awaited().map(|origin| origin.op);
+        if recording.pending.iter().any(|op| Some(op.number) == number) {
+            self.hand_over(graph, &mut recording, FlushReason::CompiledCall);
+        }
+    }
+
     /// The error of an op that has no result which could tell it.
     pub(super) fn take_failure(&self) -> Option<Error> {
         self.failures.take_any()
@@ -124,6 +132,8 @@ impl Inner {
     /// Runs an op at once.
     fn launch(&self, graph: &Graph, op: PendingOp, mode: EagerMode) -> Results {
         let is_blocking = mode == EagerMode::DeferNeverAndLaunchBlocking;
+        // Recorded in another mode, and by another thread if it is still pending.
+        op.inputs.iter().for_each(|slot| self.realize(graph, slot));
         let results = op.results.clone();
         self.executor.run(cut(vec![op]), graph, Manner { may_donate: false, is_blocking });
         results
@@ -191,7 +201,7 @@ impl Inner {
         let ticket = Ticket { reason, at: Instant::now() };
         let job = cut(std::mem::take(&mut recording.pending));
         // Not the graph itself, which would keep this queue alive.
-        let work = Work { ticket, job, declared: graph.sibling() };
+        let work = Box::new(Work { ticket, job, declared: graph.sibling() });
         let refused = match self.worker() {
             Some(worker) => worker.send(work).err(),
             None => Some(work),
@@ -214,22 +224,32 @@ impl Inner {
     }
 }
 
+/// What is pending is dead now, but for ops that do more than compute.
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let pending = std::mem::take(&mut self.recording().pending);
+        if pending.iter().any(PendingOp::has_side_effect) {
+            let ticket = Ticket { reason: FlushReason::ScopeEnd, at: Instant::now() };
+            let work = Work { ticket, job: cut(pending), declared: Graph::new() };
+            work.run(&self.executor, &self.log);
+        }
+    }
+}
+
 impl Dispatch for Inner {
     fn dispatch(
         &self,
         graph: &Graph,
-        instruction: Instruction,
+        mut instruction: Instruction,
         inputs: &[&Tensor],
         results: &[Arc<Shape>],
     ) -> Vec<Handle> {
         let resolved = match self.failures.take_own() {
             Some(error) => Err(error),
-            None => self.resolve(instruction, inputs),
+            None => self.resolve(&mut instruction, inputs),
         };
         let slots = match resolved {
-            Ok(Resolved::Op(instruction, inputs)) => {
-                self.record(graph, instruction, inputs, results)
-            }
+            Ok(Resolved::Op(inputs)) => self.record(graph, instruction, inputs, results),
             Ok(Resolved::Value(slot)) => smallvec![slot],
             Err(error) => results.iter().map(|shape| failed(shape, &error)).collect(),
         };
@@ -250,41 +270,6 @@ impl Dispatch for Inner {
 
 fn failed(shape: &Arc<Shape>, error: &Error) -> Arc<Slot> {
     Arc::new(Slot::failed(Arc::clone(shape), Source::Outside, error.clone()))
-}
-
-/// Errors of ops that are still to have a result, which then carries it.
-#[derive(Default)]
-struct Failures {
-    /// Spares every op the lock.
-    is_any: AtomicBool,
-    by_thread: Mutex<HashMap<ThreadId, Error>>,
-}
-
-impl Failures {
-    /// Keeps a thread's first error.
-    fn push(&self, error: Error) {
-        self.lock().entry(thread::current().id()).or_insert(error);
-        self.is_any.store(true, Relaxed);
-    }
-
-    /// The error of this thread.
-    fn take_own(&self) -> Option<Error> {
-        if !self.is_any.load(Relaxed) {
-            return None;
-        }
-        self.lock().remove(&thread::current().id())
-    }
-
-    fn take_any(&self) -> Option<Error> {
-        self.is_any.store(false, Relaxed);
-        let mut all = std::mem::take(&mut *self.lock());
-        let own = all.remove(&thread::current().id());
-        own.or_else(|| all.into_values().next())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<ThreadId, Error>> {
-        self.by_thread.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl fmt::Debug for Inner {

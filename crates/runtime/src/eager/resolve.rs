@@ -10,35 +10,39 @@ use crate::error::{Code, Error, Result};
 
 /// What is to be done for an op.
 pub(super) enum Resolved {
-    /// It runs, as this instruction on these values.
-    Op(Instruction, Inputs),
+    /// The instruction runs on these values.
+    Op(Inputs),
     /// Its only result is this value.
     Value(Arc<Slot>),
 }
 
 impl Inner {
-    /// What is to be done for an op, or the error of a value it needs.
-    pub(super) fn resolve(&self, instruction: Instruction, inputs: &[&Tensor]) -> Result<Resolved> {
+    /// What is to be done for an op, which may become another; or the error of a value it needs.
+    pub(super) fn resolve(
+        &self,
+        instruction: &mut Instruction,
+        inputs: &[&Tensor],
+    ) -> Result<Resolved> {
         let slots: Inputs = inputs.iter().map(|tensor| Slot::of(tensor)).collect::<Result<_>>()?;
         if let Some(error) = slots.iter().find_map(|slot| slot.error()) {
             return Err(error.clone());
         }
         match &instruction.op {
-            Op::Constant { value } => self.constant(&instruction, value),
+            Op::Constant { value } => self.constant(instruction, &value.clone()),
             Op::Tuple {} => Ok(Resolved::Value(Arc::new(tuple(inputs, slots)))),
             Op::GetTupleElement { index } => member(&slots[0], *index),
             // A queue runs on one device, where nothing is split.
             Op::ShardingConstraint { .. } => Ok(Resolved::Value(slots[0].clone())),
             _ => match slots.iter().any(|slot| matches!(slot.source, Source::Members(_))) {
-                true => Err(of_tuple(&instruction)),
-                false => Ok(Resolved::Op(instruction, slots)),
+                true => Err(of_tuple(instruction)),
+                false => Ok(Resolved::Op(slots)),
             },
         }
     }
 
     /// Constants are arguments, so that a new number is no new program; one number everywhere is
     /// sent once and repeated on the device.
-    fn constant(&self, instruction: &Instruction, value: &Literal) -> Result<Resolved> {
+    fn constant(&self, instruction: &mut Instruction, value: &Literal) -> Result<Resolved> {
         let shape = value.shape();
         let scalar = match value.as_splat() {
             Some(number) if shape.rank() > 0 => {
@@ -49,15 +53,15 @@ impl Inner {
         let is_repeated = scalar.is_some();
         let Some(slot) = self.constants.get(scalar.as_ref().unwrap_or(value), self)? else {
             // Elements that only the compiler can encode.
-            return Ok(Resolved::Op(instruction.clone(), Inputs::new()));
+            return Ok(Resolved::Op(Inputs::new()));
         };
         if !is_repeated {
             return Ok(Resolved::Value(slot));
         }
         let dims = shape.dims.clone().into();
         let repeat = Op::BroadcastInDim { broadcast_dimensions: Vec::new(), dims };
-        let repeat = Instruction::new(repeat, 1, instruction.location());
-        Ok(Resolved::Op(repeat, [slot].into_iter().collect()))
+        *instruction = Instruction::new(repeat, 1, instruction.location());
+        Ok(Resolved::Op([slot].into_iter().collect()))
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct Slot {
 
 /// Where a value comes from.
 #[derive(Debug)]
-pub(super) enum Source {
+pub(crate) enum Source {
     /// The host, a file, or a program called as a whole.
     Outside,
     /// A constant of model code.
@@ -33,7 +33,7 @@ pub(super) enum Source {
 
 /// The op that a value is a result of.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Origin {
+pub(crate) struct Origin {
     /// Number of the op in its queue.
     pub(super) op: u64,
     /// Number of the result.
@@ -100,7 +100,7 @@ impl Slot {
     }
 
     /// The buffer itself, where nobody else holds the slot.
-    pub(super) fn into_buffer(slot: Arc<Slot>) -> Result<Buffer, Arc<Slot>> {
+    pub(crate) fn into_buffer(slot: Arc<Slot>) -> Result<Buffer, Arc<Slot>> {
         if Arc::strong_count(&slot) > 1 || !matches!(slot.value.get(), Some(Ok(_))) {
             return Err(slot);
         }

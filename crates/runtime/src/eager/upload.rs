@@ -40,7 +40,7 @@ impl Queue {
     /// [`Code::Array`] if the number of elements is not that of `dims`, and what the plugin refuses.
     pub fn from_slice<T: HostElement>(&self, elements: &[T], dims: &[i64]) -> Result<Array> {
         let array = HostArray::of_slice(elements, dims);
-        self.from_host(array, T::ELEMENT_TYPE.name(), dims)
+        self.send(array, T::ELEMENT_TYPE.name(), dims)
     }
 
     /// Copies the bytes of elements in row-major order, little endian, elements below a byte one
@@ -50,7 +50,7 @@ impl Queue {
     /// As [`Queue::from_slice`].
     pub fn from_bytes(&self, bytes: &[u8], dtype: DType, dims: &[i64]) -> Result<Array> {
         let array = HostArray::dense(bytes, element::element_type(dtype)?, dims);
-        self.from_host(array, dtype.mlir(), dims)
+        self.send(array, dtype.mlir(), dims)
     }
 
     /// A scalar.
@@ -109,7 +109,7 @@ impl Queue {
         Ok(self.graph.value(Arc::clone(&slot.shape), slot))
     }
 
-    fn from_host(
+    fn send(
         &self,
         array: rectiflow_pjrt::Result<HostArray<'_>>,
         element_type: &str,

@@ -24,20 +24,20 @@ const N_WAITING: usize = 4;
 
 pub(super) struct Worker {
     /// `None` once it is told to end.
-    sender: Option<SyncSender<Work>>,
+    sender: Option<SyncSender<Box<Work>>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Worker {
     pub(super) fn start(executor: Arc<Executor>, log: Arc<FlushLog>) -> std::io::Result<Worker> {
-        let (sender, receiver) = sync_channel::<Work>(N_WAITING);
+        let (sender, receiver) = sync_channel::<Box<Work>>(N_WAITING);
         let run = move || receiver.into_iter().for_each(|work| work.run(&executor, &log));
         let thread = thread::Builder::new().name("rectiflow-queue".into()).spawn(run)?;
         Ok(Worker { sender: Some(sender), thread: Some(thread) })
     }
 
     /// Hands over a job; gives it back if the thread is gone.
-    pub(super) fn send(&self, work: Work) -> Result<(), Work> {
+    pub(super) fn send(&self, work: Box<Work>) -> Result<(), Box<Work>> {
         match &self.sender {
             Some(sender) => sender.send(work).map_err(|refused| refused.0),
             None => Err(work),
