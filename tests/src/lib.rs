@@ -7,6 +7,7 @@ pub mod conformance;
 pub mod float_format;
 pub mod opcodes;
 pub mod plugin;
+pub mod transformer;
 pub mod value;
 
 pub use bound::{Bound, difference};

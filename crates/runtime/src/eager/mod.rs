@@ -13,6 +13,7 @@ mod mode;
 mod pending;
 mod queue;
 mod read;
+mod recording;
 mod repeats;
 mod resolve;
 mod slot;

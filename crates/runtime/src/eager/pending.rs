@@ -34,16 +34,13 @@ pub(super) struct Job {
 }
 
 impl PendingOp {
-    /// Equal for ops at the same place of two iterations of a loop: it tells how far back each
-    /// input was computed, and not which one it is.
+    /// Equal for ops at the same place of two iterations of a loop: what an op reads does not count,
+    /// as a weight or an embedding is read in each iteration from further away.
     pub(super) fn repeat_hash(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.instruction.hash(&mut hasher);
         for input in &self.inputs {
             input.shape.hash(&mut hasher);
-            // Loops read values of the iteration before, not of a thousand ops ago.
-            let distance = input.origin_op().map(|op| self.number.wrapping_sub(op));
-            distance.filter(|distance| *distance < 1024).hash(&mut hasher);
         }
         hasher.finish()
     }

@@ -17,7 +17,7 @@ use super::flush::{FlushLog, FlushReason, Ticket};
 use super::live::Live;
 use super::mode::{EagerMode, SharedMode};
 use super::pending::{PendingOp, cut};
-use super::repeats::Repeats;
+use super::recording::{Due, Recording};
 use super::resolve::Resolved;
 use super::slot::{Slot, Source, result_of};
 use super::worker::{Work, Worker};
@@ -44,13 +44,6 @@ pub(crate) struct Inner {
 pub(super) type Inputs = SmallVec<[Arc<Slot>; 4]>;
 /// What comes out.
 type Results = SmallVec<[Arc<Slot>; 1]>;
-
-/// Ops that did not run yet.
-struct Recording {
-    pending: Vec<PendingOp>,
-    bytes: u64,
-    repeats: Repeats,
-}
 
 impl Inner {
     pub(super) fn new(
@@ -93,7 +86,9 @@ impl Inner {
     /// Hands over all pending ops to be compiled and launched.
     pub(super) fn flush(&self, graph: &Graph, reason: FlushReason) {
         let mut recording = self.recording();
-        self.hand_over(graph, &mut recording, reason);
+        self.settle(graph, &mut recording);
+        let n = recording.pending.len();
+        self.hand_over(graph, &mut recording, n, reason);
     }
 
     /// Launches what computes `slot`, unless that is done or under way.
@@ -102,14 +97,13 @@ impl Inner {
             return;
         }
         let mut recording = self.recording();
+        self.settle(graph, &mut recording);
         let number = slot.awaited().map(|origin| origin.op);
         let at = recording.pending.iter().position(|op| Some(op.number) == number);
         let Some(at) = at else { return };
         // What comes later is not asked for, and may be dead before anyone does.
-        let ops: Vec<PendingOp> = recording.pending.drain(..=at).collect();
-        recording.bytes = recording.pending.iter().map(PendingOp::bytes).sum();
         let ticket = Ticket { reason: FlushReason::HostRead, at: Instant::now() };
-        let job = cut(ops);
+        let job = cut(recording.take(at + 1, ticket.reason));
         drop(recording);
         // The caller waits anyhow, so there is no need of another thread.
         Work { ticket, job, declared: graph.clone() }.run(&self.executor, &self.log);
@@ -118,9 +112,11 @@ impl Inner {
     /// Hands over pending ops, if a compiled program wants a result of theirs.
     pub(crate) fn flush_for_call(&self, graph: &Graph, slot: &Slot) {
         let mut recording = self.recording();
+        self.settle(graph, &mut recording);
         let number = slot.awaited().map(|origin| origin.op);
         if recording.pending.iter().any(|op| Some(op.number) == number) {
-            self.hand_over(graph, &mut recording, FlushReason::CompiledCall);
+            let n = recording.pending.len();
+            self.hand_over(graph, &mut recording, n, FlushReason::CompiledCall);
         }
     }
 
@@ -165,41 +161,34 @@ impl Inner {
     /// Keeps an op for later, and hands over what is pending if it is time to.
     fn defer(&self, graph: &Graph, op: impl FnOnce(u64) -> PendingOp) -> Results {
         let mut recording = self.recording();
+        self.settle(graph, &mut recording);
         let op = op(self.n_ops.fetch_add(1, Relaxed));
-        let results = op.results.clone();
         let is_collective = op.instruction.is_collective();
+        let results = op.results.clone();
+        recording.push(op, &self.options);
         if is_collective {
-            self.hand_over(graph, &mut recording, FlushReason::Collective);
+            self.settle(graph, &mut recording);
         }
-        recording.bytes = recording.bytes.saturating_add(op.bytes());
-        let hash = op.repeat_hash();
-        recording.pending.push(op);
-        let n_pending = recording.pending.len();
-        let is_repeat = recording.repeats.push(hash, n_pending);
-        let reason = if is_collective {
-            FlushReason::Collective
-        } else if is_repeat {
-            FlushReason::RepeatedOps
-        } else if n_pending >= self.options.max_ops {
-            FlushReason::OpCap
-        } else if recording.bytes >= self.options.max_bytes {
-            FlushReason::ByteCap
-        } else {
-            return results;
-        };
-        self.hand_over(graph, &mut recording, reason);
         results
     }
 
+    /// Hands over what is due.
+    fn settle(&self, graph: &Graph, recording: &mut Recording) {
+        if let Some(Due { reason, lengths }) = recording.take_due() {
+            lengths.into_iter().for_each(|n| self.hand_over(graph, recording, n, reason));
+        }
+    }
+
+    /// Hands over the first `n` pending ops as one program.
+    ///
     /// Under the lock, so that programs are launched in the order of their ops: one that waits for
     /// the results of another must come after it.
-    fn hand_over(&self, graph: &Graph, recording: &mut Recording, reason: FlushReason) {
-        if recording.pending.is_empty() {
+    fn hand_over(&self, graph: &Graph, recording: &mut Recording, n: usize, reason: FlushReason) {
+        if n == 0 {
             return;
         }
-        recording.bytes = 0;
         let ticket = Ticket { reason, at: Instant::now() };
-        let job = cut(std::mem::take(&mut recording.pending));
+        let job = cut(recording.take(n, reason));
         // Not the graph itself, which would keep this queue alive.
         let work = Box::new(Work { ticket, job, declared: graph.sibling() });
         let refused = match self.worker() {
@@ -279,11 +268,5 @@ impl fmt::Debug for Inner {
             .field("mode", &mode)
             .field("n_ops", &self.n_ops())
             .finish_non_exhaustive()
-    }
-}
-
-impl Recording {
-    fn new() -> Recording {
-        Recording { pending: Vec::new(), bytes: 0, repeats: Repeats::new() }
     }
 }

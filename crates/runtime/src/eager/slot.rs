@@ -146,14 +146,6 @@ pub(super) fn result_of(
 }
 
 impl Slot {
-    /// Number of the op that computed the value or will, if one did.
-    pub(super) fn origin_op(&self) -> Option<u64> {
-        match self.source {
-            Source::Op(origin) => Some(origin.op),
-            _ => None,
-        }
-    }
-
     /// Bytes of the value.
     pub(super) fn bytes(&self) -> u64 {
         self.shape.byte_size().and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0)
