@@ -107,9 +107,10 @@ fn as_json(disk: &Disk, listing: &Listing) -> Value {
             "parts": parts(entry),
         })
     };
-    let damaged = listing.damaged.iter().map(|(path, damage)| {
-        json!({"path": path.to_string_lossy(), "damage": damage})
-    });
+    let damaged = listing
+        .damaged
+        .iter()
+        .map(|(path, damage)| json!({"path": path.to_string_lossy(), "damage": damage}));
     let totals = totals(listing);
     json!({
         "folder": disk.folder().to_string_lossy(),

@@ -48,7 +48,8 @@ pub(crate) fn execute(command: &CacheCommand, console: &Console) -> Result<()> {
 /// The folder that `rectiflow run` keeps its executables in.
 fn disk(cap_bytes: u64) -> Result<Disk> {
     let folder = RuntimeOptions::from_env(DeviceName::Cpu)?.cache.folder;
-    let folder = folder.context("there is no folder to keep executables in; set RECTIFLOW_CACHE")?;
+    let folder =
+        folder.context("there is no folder to keep executables in; set RECTIFLOW_CACHE")?;
     Ok(Disk::new(folder, cap_bytes))
 }
 

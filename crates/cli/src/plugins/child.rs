@@ -4,14 +4,12 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::probe::{Answer, Facts, Trial};
 use anyhow::{Context as _, Result, bail};
-use xla_build::Platform;
-
-use super::probe::{Answer, Facts};
 
 /// Environment in which libtpu loads where no TPU is, beside others that have it loaded. It must be
 /// there before the plugin is; a process cannot safely change its own.
@@ -19,34 +17,48 @@ const COMPILE_ONLY: [(&str, &str); 2] =
     [("TPU_SKIP_MDS_QUERY", "1"), ("ALLOW_MULTIPLE_LIBTPU_LOAD", "1")];
 
 /// Loads a plugin in a process of its own, and says what it is, or why it failed.
-pub(super) fn ask(path: &Path, platform: Option<Platform>, timeout: Duration) -> Result<Facts> {
+pub(super) fn ask(path: &Path, timeout: Duration) -> Result<Facts> {
     let (stdout, stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("probe-plugin").arg(path).envs(COMPILE_ONLY);
-    if platform == Some(Platform::Tpu) {
-        command.arg("--tpu");
-    }
     // Files, since a pipe that nobody reads would stop a plugin that logs much.
     command.stdin(Stdio::null()).stdout(stdout.try_clone()?).stderr(stderr.try_clone()?);
     let mut child = command.spawn().context("cannot start a process to load it in")?;
+    let end = match wait(&mut child, timeout)? {
+        Some(status) if status.success() => None,
+        Some(status) => Some(format!("{}{}", ended(status), last_words(&text(stderr)?))),
+        None => Some(format!("takes more than {} s", timeout.as_secs())),
+    };
+    // Plugins may print lines of their own between ours.
+    let answers = text(stdout)?;
+    let answer = answers.lines().rev().find_map(|line| serde_json::from_str::<Answer>(line).ok());
+    match (answer, end) {
+        (Some(Answer::Facts(mut facts)), end) => {
+            if let (Some(ability), Some(end)) = (facts.trying.take(), end) {
+                let reason = Some(format!("trying it {end}"));
+                facts.abilities.insert(ability, Trial { works: false, reason });
+            }
+            Ok(*facts)
+        }
+        (Some(Answer::Refused(reason)), _) => bail!("{reason}"),
+        (None, Some(end)) => bail!("loading it {end}"),
+        (None, None) => bail!("loading it ends the process without a word"),
+    }
+}
+
+/// How the process ended; `None` if it had to be stopped.
+fn wait(child: &mut Child, timeout: Duration) -> Result<Option<ExitStatus>> {
     let start = Instant::now();
-    let status = loop {
+    loop {
         if let Some(status) = child.try_wait()? {
-            break status;
+            return Ok(Some(status));
         }
         if start.elapsed() > timeout {
             child.kill()?;
             child.wait()?;
-            bail!("it did not answer within {} s, and was stopped", timeout.as_secs());
+            return Ok(None);
         }
         thread::sleep(Duration::from_millis(10));
-    };
-    let answer = text(stdout)?;
-    // Plugins may print lines of their own before ours.
-    match answer.lines().rev().find_map(|line| serde_json::from_str::<Answer>(line).ok()) {
-        Some(Answer::Facts(facts)) => Ok(*facts),
-        Some(Answer::Refused(reason)) => bail!("{reason}"),
-        None => bail!("loading it {}{}", ended(status), last_words(&text(stderr)?)),
     }
 }
 
@@ -74,7 +86,5 @@ fn ended(status: ExitStatus) -> String {
 /// The first thing that it complained about: a trace of its stack may follow.
 fn last_words(log: &str) -> String {
     let line = log.lines().map(str::trim).find(|line| !line.is_empty());
-    line.map_or(String::new(), |line| {
-        format!(": {}", line.chars().take(200).collect::<String>())
-    })
+    line.map_or(String::new(), |line| format!(": {}", line.chars().take(200).collect::<String>()))
 }

@@ -94,7 +94,7 @@ fn of_platform(finder: &Finder, platform: Platform, timeout: Duration) -> Report
     match finder.find(platform) {
         Ok(Some(Found { path, origin, .. })) => {
             report.origin = Some(origin.to_string());
-            report.probed(path, Some(platform), timeout)
+            report.probed(path, timeout)
         }
         Ok(None) => {
             report.reason = Some(match (platform, &report.pinned) {
@@ -116,7 +116,7 @@ fn of_path(path: PathBuf, timeout: Duration) -> Report {
     report.origin = Some("path".to_owned());
     // What can be told by reading a file needs no process.
     match xla_build::check_plugin(&path, Machine::host(), Glibc::running()) {
-        Ok(()) => report.probed(path, None, timeout),
+        Ok(()) => report.probed(path, timeout),
         Err(error) => {
             report.path = Some(path);
             report.reason = Some(error.to_string());
@@ -139,8 +139,8 @@ impl Report {
         }
     }
 
-    fn probed(mut self, path: PathBuf, platform: Option<Platform>, timeout: Duration) -> Report {
-        match child::ask(&path, platform, timeout) {
+    fn probed(mut self, path: PathBuf, timeout: Duration) -> Report {
+        match child::ask(&path, timeout) {
             Ok(facts) => {
                 self.known_problems = known::problems(&facts);
                 self.reason = facts.why_unusable();

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::Report;
-use super::probe::{Facts, Trial};
+use super::probe::{Ability, Facts, Trial};
 
 pub(super) fn show(reports: &[Report], out: &mut impl Write) -> io::Result<()> {
     for report in reports {
@@ -52,14 +52,13 @@ fn show_facts(facts: &Facts, out: &mut impl Write) -> io::Result<()> {
     if !devices.is_empty() {
         line(out, "devices", &devices.join(", "))?;
     }
-    let trials = [
-        ("runs programs", &facts.client),
-        ("serialization", &facts.serialization),
-        ("compile ahead", &facts.compile_ahead),
-        ("named topology", &facts.named_topologies),
+    let abilities = [
+        ("runs programs", Ability::Run),
+        ("serializes", Ability::Serialize),
+        ("compiles ahead", Ability::CompileAhead),
     ];
-    for (label, trial) in trials {
-        line(out, label, &outcome(trial.as_ref()))?;
+    for (label, ability) in abilities {
+        line(out, label, &outcome(facts.abilities.get(&ability)))?;
     }
     let extensions = facts.extensions.join(", ");
     line(out, "extensions", if extensions.is_empty() { "none" } else { &extensions })
@@ -68,8 +67,11 @@ fn show_facts(facts: &Facts, out: &mut impl Write) -> io::Result<()> {
 fn outcome(trial: Option<&Trial>) -> String {
     match trial {
         None => "not tried".to_owned(),
-        Some(Ok(())) => "yes".to_owned(),
-        Some(Err(error)) => format!("no: {}", error.lines().next().unwrap_or_default()),
+        Some(Trial { works: true, .. }) => "yes".to_owned(),
+        Some(Trial { reason, .. }) => {
+            let reason = reason.as_deref().unwrap_or_default();
+            format!("no: {}", reason.lines().next().unwrap_or_default())
+        }
     }
 }
 

@@ -85,12 +85,7 @@ fn tensors(bytes: Vec<u8>, path: &Path) -> Result<Vec<(String, Input)>> {
     metadata.tensors().into_iter().map(input).collect()
 }
 
-fn tensor(
-    file: &Arc<Vec<u8>>,
-    start: usize,
-    info: &TensorInfo,
-    source: String,
-) -> Result<Input> {
+fn tensor(file: &Arc<Vec<u8>>, start: usize, info: &TensorInfo, source: String) -> Result<Input> {
     let Some(element_type) = dtype::from_safetensors(info.dtype) else {
         bail!("elements of type {:?} cannot be passed to a program", info.dtype);
     };

@@ -1,5 +1,6 @@
 //! `rectiflow run`: one program, once or several times, on one device.
 
+mod bytecode;
 mod dtype;
 mod fit;
 mod input;
@@ -60,18 +61,15 @@ pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<()> {
     let (program, inputs) = phases.time("read files", || -> Result<_> {
         Ok((ProgramFile::read(&arguments.file)?, input::read(&arguments.inputs)?))
     })?;
-    let compiling =
-        if arguments.cache_only { Compiling::Forbidden } else { Compiling::Allowed };
-    let runtime = phases.time("start device", || {
-        session::start(&arguments.compile.device, compiling, *console)
-    })?;
+    let compiling = if arguments.cache_only { Compiling::Forbidden } else { Compiling::Allowed };
+    let runtime = phases
+        .time("start device", || session::start(&arguments.compile.device, compiling, *console))?;
     let options = arguments.compile.options();
     let request = Request { name: &program.name, program: &program.program, options: &options };
     let executable = phases.time("compile or load", || {
         let shown = format!("compiling {}", program.name);
         console.while_shown(&shown, || runtime.get_or_compile(&request))
     })?;
-    program::check_one_device(&program.name, &executable)?;
     let inputs = fit::fit(&program.name, executable.parameter_shapes(), inputs)?;
     let client = runtime.client()?;
     let parameters = phases.time("copy to device", || upload(client, &inputs))?;
@@ -96,8 +94,7 @@ fn upload(client: &Client, inputs: &[Input]) -> Result<Vec<Buffer>> {
     let device = client.default_device()?;
     let copy = |(i, input): (usize, &Input)| -> pjrt::Result<Buffer> {
         let (element_type, strides) = (input.known_type()?, input.byte_strides()?);
-        let array =
-            HostArray::strided(input.bytes(), element_type, &input.dims, &strides, 0)?;
+        let array = HostArray::strided(input.bytes(), element_type, &input.dims, &strides, 0)?;
         let buffer = client.buffer_from_host(&array, &device)?;
         tracing::debug!(parameter = i, shape = %buffer.shape(), "copied to the device");
         Ok(buffer)

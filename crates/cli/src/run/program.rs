@@ -4,7 +4,9 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, bail};
-use rectiflow_pjrt::{LoadedExecutable, Program};
+use rectiflow_pjrt::Program;
+
+use super::bytecode;
 
 /// A program and what to call it.
 pub(crate) struct ProgramFile {
@@ -27,6 +29,7 @@ impl ProgramFile {
 
 fn program(bytes: Vec<u8>) -> Result<Program> {
     if bytes.starts_with(BYTECODE) {
+        check_counts(|name| bytecode::integer_attribute(&bytes, name))?;
         return Ok(Program::stablehlo(bytes));
     }
     if let Some(text) = as_text(&bytes) {
@@ -39,14 +42,7 @@ fn program(bytes: Vec<u8>) -> Result<Program> {
         if text.trim().is_empty() {
             bail!("it is empty; expected a program");
         }
-        for (attribute, what) in
-            [("mhlo.num_partitions", "partitions"), ("mhlo.num_replicas", "replicas")]
-        {
-            let n = module_attribute(text, attribute).unwrap_or(1);
-            if n > 1 {
-                bail!("{}", several_devices(n, what));
-            }
-        }
+        check_counts(|name| text_attribute(text, name))?;
         return Ok(Program::stablehlo(bytes));
     }
     // Field 1 of HloModuleProto, its name, comes first in every serialized one.
@@ -68,27 +64,24 @@ fn as_text(bytes: &[u8]) -> Option<&str> {
 }
 
 /// The value of an integer attribute, as in `mhlo.num_partitions = 2 : i32`.
-fn module_attribute(text: &str, name: &str) -> Option<usize> {
+fn text_attribute(text: &str, name: &str) -> Option<i64> {
     let (_, rest) = text.split_once(name)?;
     let digits = rest.trim_start().strip_prefix('=')?.trim_start();
     let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
     digits[..end].parse().ok()
 }
 
-fn several_devices(n: usize, what: &str) -> String {
-    format!(
-        "it is a program for {n} {what}, and `rectiflow run` uses one device; lower it without \
-         shardings, for one device"
-    )
-}
-
-/// Refuses what only turns out to be for several devices once it is compiled.
-pub(crate) fn check_one_device(name: &str, executable: &LoadedExecutable) -> Result<()> {
-    let compiled = executable.executable();
-    let counts = [(compiled.n_partitions()?, "partitions"), (compiled.n_replicas()?, "replicas")];
-    for (n, what) in counts {
+/// Refuses a module that says it is for several devices: told to use one, a plugin would compile it
+/// for one, and it may then compute something else.
+fn check_counts(attribute: impl Fn(&str) -> Option<i64>) -> Result<()> {
+    let counts = [("mhlo.num_partitions", "partitions"), ("mhlo.num_replicas", "replicas")];
+    for (name, what) in counts {
+        let n = attribute(name).unwrap_or(1);
         if n > 1 {
-            bail!("cannot run `{name}`: {}", several_devices(n, what));
+            bail!(
+                "it is a program for {n} {what}, and `rectiflow run` uses one device; lower it \
+                 for one device, without shardings"
+            );
         }
     }
     Ok(())

@@ -96,14 +96,12 @@ fn element(bytes: &[u8], i: usize, element_type: ElementType) -> String {
         ElementType::BF16 => read!(bf16).to_string(),
         ElementType::F32 => read!(f32).to_string(),
         ElementType::F64 => read!(f64).to_string(),
-        ElementType::C64 => complex(
-            element(bytes, 0, ElementType::F32),
-            element(bytes, 1, ElementType::F32),
-        ),
-        ElementType::C128 => complex(
-            element(bytes, 0, ElementType::F64),
-            element(bytes, 1, ElementType::F64),
-        ),
+        ElementType::C64 => {
+            complex(element(bytes, 0, ElementType::F32), element(bytes, 1, ElementType::F32))
+        }
+        ElementType::C128 => {
+            complex(element(bytes, 0, ElementType::F64), element(bytes, 1, ElementType::F64))
+        }
         narrow => match bytes.first().map(|byte| minifloat::value(*byte, narrow)) {
             Some(Some(number)) => number.to_string(),
             _ => "?".to_owned(),
