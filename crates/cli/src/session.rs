@@ -20,19 +20,23 @@ pub(crate) fn start(
     compiling: Compiling,
     console: Console,
 ) -> Result<Runtime> {
-    match device {
+    let mut device = device.clone();
+    match &mut device {
         DeviceName::Cpu => install_if_missing(console)?,
         DeviceName::Plugin(path) => {
             // Reading the file tells more of what is wrong with it than the loader does.
             xla_build::check_plugin(path, Machine::host(), Glibc::running())
-                .with_context(|| format!("cannot use device {device}"))?;
+                .with_context(|| format!("cannot use device {}", path.display()))?;
+            // A bare name means a file here; the loader would look for it elsewhere.
+            *path = std::path::absolute(&path)?;
         }
         DeviceName::Tpu | DeviceName::Cuda => {}
     }
-    let mut options = RuntimeOptions::from_env(device.clone())?;
+    let starting = format!("starting {device}");
+    let mut options = RuntimeOptions::from_env(device)?;
     options.cache.cache_only = compiling == Compiling::Forbidden;
     let runtime = Runtime::new(&options)?;
-    console.while_shown(&format!("starting {device}"), || runtime.load())?;
+    console.while_shown(&starting, || runtime.load())?;
     Ok(runtime)
 }
 

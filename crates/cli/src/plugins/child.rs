@@ -20,7 +20,8 @@ const COMPILE_ONLY: [(&str, &str); 2] =
 pub(super) fn ask(path: &Path, timeout: Duration) -> Result<Facts> {
     let (stdout, stderr) = (tempfile::tempfile()?, tempfile::tempfile()?);
     let mut command = Command::new(std::env::current_exe()?);
-    command.arg("probe-plugin").arg(path).envs(COMPILE_ONLY);
+    // A bare name means a file here; the loader would look for it elsewhere.
+    command.arg("probe-plugin").arg(std::path::absolute(path)?).envs(COMPILE_ONLY);
     // Files, since a pipe that nobody reads would stop a plugin that logs much.
     command.stdin(Stdio::null()).stdout(stdout.try_clone()?).stderr(stderr.try_clone()?);
     let mut child = command.spawn().context("cannot start a process to load it in")?;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use rectiflow_pjrt::{
-    self as pjrt, Client, ClientOptions, CompileOptions, Executable, Plugin, Program,
+    self as pjrt, Client, ClientOptions, CompileOptions, LoadedExecutable, Plugin, Program,
 };
 use serde::{Deserialize, Serialize};
 
@@ -169,11 +169,11 @@ fn describe(client: &Client, facts: &mut Facts) {
 }
 
 /// Compiles [`PROGRAM`], and checks what it computes.
-fn doubles(client: &Client, program: &Program) -> pjrt::Result<Executable> {
+fn doubles(client: &Client, program: &Program) -> pjrt::Result<LoadedExecutable> {
     let double = client.compile(program, &CompileOptions::new())?;
     let results = double.execute(&[&client.buffer_from_slice(&[1.5f32], &[])?])?;
     match results.first().map(|result| result.to_vec::<f32>()).transpose()?.as_deref() {
-        Some([sum]) if *sum == 3.0 => Ok(double.executable().clone()),
+        Some([sum]) if *sum == 3.0 => Ok(double),
         other => {
             let message = format!("1.5 + 1.5 is {other:?}");
             Err(pjrt::Error::with_code(pjrt::ErrorCode::Internal, message))
