@@ -24,3 +24,25 @@ pub(super) fn problems(facts: &Facts) -> Vec<&'static str> {
     let rows = PROBLEMS.iter();
     rows.filter(|row| row.0 == platform && row.1 == facts.api_version).map(|row| row.2).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_known_by_platform_and_api() {
+        let facts = |platform: &str, minor: i32| -> Facts {
+            serde_json::from_value(serde_json::json!({
+                "api_version": [0, minor],
+                "platform": platform,
+                "extensions": [],
+                "devices": [],
+                "abilities": {},
+            }))
+            .unwrap()
+        };
+        assert!(problems(&facts("cpu", 81))[0].contains("segmentation fault"));
+        assert!(problems(&facts("cpu", 115)).is_empty());
+        assert!(problems(&facts("cuda", 81)).is_empty());
+    }
+}

@@ -58,7 +58,14 @@ fn show_facts(facts: &Facts, out: &mut impl Write) -> io::Result<()> {
         ("compiles ahead", Ability::CompileAhead),
     ];
     for (label, ability) in abilities {
-        line(out, label, &outcome(facts.abilities.get(&ability)))?;
+        let text = match facts.abilities.get(&ability) {
+            // Loading it for a client would take the TPU from whoever uses it.
+            None if facts.platform.as_deref() == Some("tpu") => {
+                "not tried, since a TPU may be in use".to_owned()
+            }
+            trial => outcome(trial),
+        };
+        line(out, label, &text)?;
     }
     let extensions = facts.extensions.join(", ");
     line(out, "extensions", if extensions.is_empty() { "none" } else { &extensions })

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result, bail};
-use rectiflow_pjrt::{self as pjrt, ElementType, packing};
+use rectiflow_pjrt::{ElementType, packing};
 use safetensors::tensor::{SafeTensors, TensorInfo};
 
 use super::{dtype, npy};
@@ -121,17 +121,17 @@ impl Input {
         &self.file[self.range.clone()]
     }
 
-    /// The type of the elements, once it is settled.
-    pub(super) fn known_type(&self) -> pjrt::Result<ElementType> {
+    /// The type of the elements, which `fit` has settled.
+    pub(super) fn known_type(&self) -> ElementType {
         match self.elements {
-            Elements::Typed(element_type) => Ok(element_type),
+            Elements::Typed(element_type) => element_type,
             Elements::Untyped(_) => unreachable!("`fit` gives every input a type"),
         }
     }
 
     /// Bytes from one element to the next, along each dimension.
-    pub(super) fn byte_strides(&self) -> pjrt::Result<Vec<i64>> {
-        let mut stride = self.known_type()?.host_bytes() as i64;
+    pub(super) fn byte_strides(&self) -> Vec<i64> {
+        let mut stride = self.known_type().host_bytes() as i64;
         let mut strides = vec![0; self.dims.len()];
         let dims: Vec<usize> = match self.order {
             Order::FirstOutermost => (0..self.dims.len()).rev().collect(),
@@ -142,6 +142,6 @@ impl Input {
             // Of an array without elements no stride counts.
             stride = stride.saturating_mul(self.dims[dim]);
         }
-        Ok(strides)
+        strides
     }
 }

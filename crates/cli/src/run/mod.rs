@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<()> {
     })?;
     let inputs = fit::fit(&program.name, executable.parameter_shapes(), inputs)?;
     let client = runtime.client()?;
-    let parameters = phases.time("copy to device", || upload(client, &inputs))?;
+    let parameters = phases.time("copy to device", || upload(client, inputs))?;
     let (results, seconds) = phases.time("execute", || {
         let shown = format!("running {}", program.name);
         console.while_shown(&shown, || execute(&executable, &parameters, arguments.repeat))
@@ -90,17 +90,16 @@ pub(crate) fn run(arguments: &RunArguments, console: &Console) -> Result<()> {
     }
 }
 
-fn upload(client: &Client, inputs: &[Input]) -> Result<Vec<Buffer>> {
+/// Takes the inputs, so that they are in host memory no longer than needed.
+fn upload(client: &Client, inputs: Vec<Input>) -> Result<Vec<Buffer>> {
     let device = client.default_device()?;
-    let copy = |(i, input): (usize, &Input)| -> pjrt::Result<Buffer> {
-        let (element_type, strides) = (input.known_type()?, input.byte_strides()?);
+    let copy = |input: &Input| -> pjrt::Result<Buffer> {
+        let (element_type, strides) = (input.known_type(), input.byte_strides());
         let array = HostArray::strided(input.bytes(), element_type, &input.dims, &strides, 0)?;
-        let buffer = client.buffer_from_host(&array, &device)?;
-        tracing::debug!(parameter = i, shape = %buffer.shape(), "copied to the device");
-        Ok(buffer)
+        client.buffer_from_host(&array, &device)
     };
     let buffers = inputs.iter().enumerate().map(|(i, input)| {
-        copy((i, input)).with_context(|| format!("cannot copy parameter {i} to the device"))
+        copy(input).with_context(|| format!("cannot copy parameter {i} to the device"))
     });
     buffers.collect()
 }

@@ -62,6 +62,8 @@ fn an_earlier_result_is_replaced_whole_or_kept() {
     sandbox.run(&format!("{line} --input in.safetensors")).failed(1);
     assert_eq!(fs::read(sandbox.path("out.safetensors")).unwrap(), b"an earlier result");
 
+    // What had the earlier file open still has it whole: it is replaced, not written over.
+    fs::hard_link(sandbox.path("out.safetensors"), sandbox.path("earlier")).unwrap();
     // A link leads to the file that is replaced.
     std::os::unix::fs::symlink("out.safetensors", sandbox.path("link")).unwrap();
     sandbox.run("run iota.mlir --output link").ok();
@@ -69,7 +71,9 @@ fn an_earlier_result_is_replaced_whole_or_kept() {
     let (dtype, dims, bytes) = tensor(&sandbox.path("out.safetensors"), "1");
     assert_eq!((dtype, dims), (Dtype::U8, vec![500]));
     assert_eq!(bytes, (0..500).map(|i| i as u8).collect::<Vec<_>>());
-    assert_eq!(sandbox.files(), ["in.safetensors", "iota.mlir", "link", "out.safetensors"]);
+    assert_eq!(fs::read(sandbox.path("earlier")).unwrap(), b"an earlier result");
+    let files = ["earlier", "in.safetensors", "iota.mlir", "link", "out.safetensors"];
+    assert_eq!(sandbox.files(), files);
 }
 
 #[test]
