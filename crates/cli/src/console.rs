@@ -48,9 +48,10 @@ impl Console {
 
     /// Does work, and shows meanwhile what it is.
     pub(crate) fn while_shown<T>(self, what: &str, work: impl FnOnce() -> T) -> T {
-        if self.is_quiet || !io::stderr().is_terminal() {
+        if self.is_quiet {
             return work();
         }
+        // Hidden where stderr is no terminal.
         let bar = ProgressBar::new_spinner().with_message(what.to_owned());
         if let Ok(style) = ProgressStyle::with_template("{spinner} {msg} {elapsed}") {
             bar.set_style(style);

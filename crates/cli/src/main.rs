@@ -1,9 +1,8 @@
 //! The binary `rectiflow`: runs compiled programs, looks after the cache of executables, and says
 //! what each plugin can do.
 //!
-//! It is the one crate that prints and reads the environment; what it prints on stdout is the
-//! answer, all else goes to stderr. It refuses to hold any logic of compiling or running: that is
-//! the libraries'.
+//! It is the one crate that prints: on stdout the answer, on stderr all else. It refuses to hold any
+//! logic of compiling, caching or running: that is the libraries'.
 
 mod arguments;
 mod cache;

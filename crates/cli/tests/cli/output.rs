@@ -27,12 +27,15 @@ fn a_target_that_cannot_be_written_fails_before_anything_runs() {
         let error = sandbox.run(&format!("run iota.mlir {flag} {target}")).failed(1);
         has(&error, &["cannot write", target, "must exist and be writable"]);
     }
-    for target in ["/dev/null", "."] {
+    // As /dev/null is none, which must not be replaced by a file; a pipe here does no harm.
+    let pipe = sandbox.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for target in ["pipe", "."] {
         let error = sandbox.run(&format!("run iota.mlir --output {target}")).failed(1);
         has(&error, &["not a regular file"]);
     }
     assert!(!sandbox.path("cache").exists(), "a plugin was loaded");
-    assert_eq!(sandbox.files(), ["iota.mlir"]);
+    assert_eq!(sandbox.files(), ["iota.mlir", "pipe"]);
 }
 
 #[test]
