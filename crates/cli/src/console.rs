@@ -1,6 +1,6 @@
 //! What a person sees of work that takes long, and of the libraries' log.
 
-use std::io::{self, IsTerminal as _};
+use std::io;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
@@ -25,10 +25,8 @@ pub(crate) fn start_log(verbosity: &Verbosity) {
         Some(Ok(targets)) => targets.clone(),
         _ => Targets::new().with_default(level),
     };
-    let layer = tracing_subscriber::fmt::layer()
-        .with_writer(io::stderr)
-        .with_ansi(io::stderr().is_terminal())
-        .without_time();
+    let layer =
+        tracing_subscriber::fmt::layer().with_writer(io::stderr).with_ansi(false).without_time();
     tracing_subscriber::registry().with(layer).with(targets).init();
     if let Some(Err(error)) = parsed {
         tracing::warn!(%error, "RUST_LOG is not a list of target=level, and is ignored");

@@ -119,3 +119,30 @@ fn a_reader_that_leaves_early_is_no_error() {
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
+
+#[test]
+fn progress_is_shown_on_a_terminal() {
+    let sandbox = Sandbox::new();
+    sandbox.write("iota.mlir", IOTA);
+    let rectiflow = env!("CARGO_BIN_EXE_rectiflow");
+    let run = format!("'{rectiflow}' run iota.mlir --repeat 20000 --output out.safetensors");
+    let terminal = |line: &str| {
+        let command = sandbox.command([""; 0]);
+        let variables = command.get_envs().filter_map(|(name, value)| Some((name, value?)));
+        // The one common program that gives another a terminal.
+        Command::new("script")
+            .args(["-qec", line, "typescript"])
+            .current_dir(sandbox.path(""))
+            .envs(variables)
+            .output()
+    };
+    let Ok(output) = terminal(&run) else {
+        println!("skipped: the program `script` is not installed");
+        return;
+    };
+    let shown = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{shown}");
+    has(&shown, &["running iota"]);
+    let output = terminal(&format!("{run} --quiet")).unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "");
+}
