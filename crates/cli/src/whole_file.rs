@@ -30,7 +30,10 @@ impl WholeFile {
     pub(crate) fn write(&self, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
         let temporary = self.temporary()?;
         let shown = self.path.display();
+        let permissions = temporary.as_file().metadata()?.permissions();
         fill(temporary.path()).with_context(|| format!("cannot write {shown}"))?;
+        // `fill` may have put another file there, for its owner alone, as `safetensors` does.
+        fs::set_permissions(temporary.path(), permissions)?;
         temporary.persist(&self.path).with_context(|| format!("cannot write {shown}"))?;
         Ok(())
     }

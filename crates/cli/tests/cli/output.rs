@@ -1,6 +1,7 @@
 //! Files that are written whole or not at all.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -77,6 +78,16 @@ fn an_earlier_result_is_replaced_whole_or_kept() {
     assert_eq!(fs::read(sandbox.path("earlier")).unwrap(), b"an earlier result");
     let files = ["earlier", "in.safetensors", "iota.mlir", "link", "out.safetensors"];
     assert_eq!(sandbox.files(), files);
+}
+
+#[test]
+fn files_are_for_others_to_read_as_any_other_file() {
+    let sandbox = Sandbox::new();
+    sandbox.write("iota.mlir", IOTA);
+    sandbox.run("run iota.mlir --output out.safetensors --report report.json").ok();
+    let mode = |name: &str| fs::metadata(sandbox.path(name)).unwrap().permissions().mode();
+    assert_eq!(mode("out.safetensors"), mode("iota.mlir"));
+    assert_eq!(mode("report.json"), mode("iota.mlir"));
 }
 
 #[test]
