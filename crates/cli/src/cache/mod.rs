@@ -8,7 +8,7 @@ use std::io::{self, Write as _};
 use anyhow::{Context as _, Result};
 use bytesize::ByteSize;
 use clap::Subcommand;
-use rectiflow_runtime::{CacheOptions, DeviceName, Disk, RuntimeOptions, Swept};
+use rectiflow_runtime::{DeviceName, Disk, RuntimeOptions, Swept};
 
 use crate::console::Console;
 
@@ -19,7 +19,7 @@ pub(crate) enum CacheCommand {
     /// Remove damaged files, and the executables unused for longest until the rest fits
     Gc {
         /// Bytes that may stay, such as 10GB or 512MiB
-        #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_CAP)]
+        #[arg(long, value_name = "BYTES", default_value = DEFAULT_CAP)]
         cap: ByteSize,
     },
     /// Remove all executables
@@ -28,7 +28,8 @@ pub(crate) enum CacheCommand {
     Why(why::WhyArguments),
 }
 
-const DEFAULT_CAP: ByteSize = ByteSize::b(CacheOptions::DEFAULT_DISK_CAP_BYTES);
+/// The runtime's, as people write it.
+const DEFAULT_CAP: &str = "10GB";
 
 pub(crate) fn execute(command: &CacheCommand, console: &Console) -> Result<()> {
     match command {
@@ -77,4 +78,18 @@ fn size(bytes: u64) -> String {
 
 fn count(n: usize, noun: &str) -> String {
     format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rectiflow_runtime::CacheOptions;
+
+    #[test]
+    fn sizes_are_read_as_they_are_written() {
+        let bytes = |text: &str| text.parse::<ByteSize>().unwrap().as_u64();
+        assert_eq!(bytes(DEFAULT_CAP), CacheOptions::DEFAULT_DISK_CAP_BYTES);
+        assert_eq!([bytes("512MiB"), bytes("1000"), bytes("0")], [512 << 20, 1000, 0]);
+        assert_eq!(size(10_000_000_000), "10.0 GB");
+    }
 }

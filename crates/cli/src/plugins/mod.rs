@@ -1,7 +1,7 @@
 //! `rectiflow plugins`: which plugins there are, and what they can do.
 //!
 //! A file that is no plugin, or a damaged one, may end the process that loads it. So each is loaded
-//! in a process of its own, which is this program again; see [`probe`].
+//! in a process of its own, which is this program again; see [`mod@probe`].
 
 mod child;
 mod known;
