@@ -17,7 +17,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("xla-build", &[]),
     ("rectiflow-runtime", &["rectiflow-pjrt", "rectiflow-hlo", "xla-build"]),
     ("rectiflow", &["rectiflow-runtime", "rectiflow-models", "rectiflow-hlo"]),
-    ("rectiflow-cli", &["rectiflow", "rectiflow-runtime", "xla-build"]),
+    ("rectiflow-cli", &["rectiflow", "rectiflow-runtime", "rectiflow-pjrt", "xla-build"]),
 ];
 
 /// Members that exist to test the others.

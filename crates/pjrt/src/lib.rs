@@ -110,7 +110,7 @@ pub use launch::ExecuteOptions;
 pub use loaded::LoadedExecutable;
 pub use memory::{Memory, MemoryDescription, Placement};
 pub use options::ClientOptions;
-pub use plugin::{Plugin, StablehloVersions};
+pub use plugin::{API_VERSION, Plugin, StablehloVersions};
 pub use program::Program;
 pub use shape::Shape;
 pub use to_device::HostSemantics;

@@ -32,6 +32,9 @@ struct Inner {
     ffi_names: Mutex<BTreeSet<String>>,
 }
 
+/// Major and minor version of the PJRT API that this crate is built with.
+pub const API_VERSION: (i32, i32) = (sys::PJRT_API_MAJOR as i32, sys::PJRT_API_MINOR as i32);
+
 /// The last version that moved entries of the function table. Since then it has
 /// only grown.
 const OLDEST_MINOR: i32 = 57;
