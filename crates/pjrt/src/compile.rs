@@ -12,7 +12,7 @@ use crate::device_description::{DeviceDescription, Owner};
 use crate::error::{Error, Result};
 use crate::executable::Executable;
 use crate::flags;
-use crate::loaded::LoadedExecutable;
+use crate::loaded::{Handle, LoadedExecutable};
 use crate::plugin::Plugin;
 use crate::program::Program;
 use crate::topology::Topology;
@@ -207,14 +207,12 @@ impl LoadedExecutable {
 }
 
 /// Used by `LoadedExecutable::new`.
-pub(crate) fn executable_of(
-    raw: *mut sys::PJRT_LoadedExecutable,
-    client: &crate::client::ClientRef,
-) -> Result<Executable> {
+pub(crate) fn executable_of(loaded: &Arc<Handle>) -> Result<Executable> {
     let function = function!(PJRT_LoadedExecutable_GetExecutable);
+    let raw = loaded.raw.as_ptr();
     // SAFETY: `raw` is live.
-    let args = unsafe { client.api().get(function, |a| a.loaded_executable = raw)? };
+    let args = unsafe { loaded.client.api().get(function, |a| a.loaded_executable = raw)? };
     let raw = non_null(args.executable, "PJRT_LoadedExecutable_GetExecutable")?;
-    // SAFETY: a fresh executable of this client.
-    Ok(unsafe { Executable::new(raw, Owner::Client(Arc::clone(client))) })
+    // SAFETY: a fresh executable. It looks into the loaded one, which its owner keeps.
+    Ok(unsafe { Executable::new(raw, Owner::Loaded(Arc::clone(loaded))) })
 }

@@ -2,22 +2,25 @@
 
 use std::fmt;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
 use rectiflow_pjrt_sys as sys;
 
 use crate::api::{Api, function, slice, string};
 use crate::client::ClientRef;
 use crate::error::Result;
+use crate::loaded::Handle;
 use crate::memory::MemoryDescription;
 use crate::plugin::Plugin;
 use crate::topology::TopologyRef;
 use crate::value::{NamedValue, read_values};
 
-/// What keeps a description alive.
+/// What keeps a description or an executable alive.
 #[derive(Clone)]
 pub(crate) enum Owner {
     Client(ClientRef),
     Topology(TopologyRef),
+    Loaded(Arc<Handle>),
 }
 
 impl Owner {
@@ -25,6 +28,7 @@ impl Owner {
         match self {
             Owner::Client(client) => &client.plugin,
             Owner::Topology(topology) => topology.plugin(),
+            Owner::Loaded(loaded) => &loaded.client.plugin,
         }
     }
 }

@@ -25,7 +25,7 @@ pub struct LoadedExecutable(pub(crate) Arc<LoadedInner>);
 /// Everything an execution needs to know is read here once, so that running
 /// costs one C call and the allocation of its results.
 pub(crate) struct LoadedInner {
-    pub(crate) handle: Handle,
+    pub(crate) handle: Arc<Handle>,
     pub(crate) executable: Executable,
     pub(crate) devices: Vec<NonNull<sys::PJRT_Device>>,
     pub(crate) n_outputs: usize,
@@ -48,8 +48,8 @@ impl LoadedExecutable {
         raw: NonNull<sys::PJRT_LoadedExecutable>,
         client: &ClientRef,
     ) -> Result<Self> {
-        let handle = Handle { raw, client: Arc::clone(client) };
-        let executable = executable_of(raw.as_ptr(), client)?;
+        let handle = Arc::new(Handle { raw, client: Arc::clone(client) });
+        let executable = executable_of(&handle)?;
         let function = function!(PJRT_LoadedExecutable_AddressableDevices);
         // SAFETY: `raw` is live; the list lives as long as it and is copied.
         let devices = unsafe {

@@ -94,3 +94,18 @@ fn handles_cross_threads() {
     send_and_sync::<Event>();
     send_and_sync::<TransferManager>();
 }
+
+#[test]
+fn an_executable_outlives_the_loaded_one() -> Result<()> {
+    let executable = {
+        let client = plugin().client(&ClientOptions::new())?;
+        let program = Program::stablehlo(
+            "module @kept { func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+                return %x : tensor<2xf32> } }",
+        );
+        client.compile(&program, &CompileOptions::new())?.executable().clone()
+    };
+    assert!(executable.name()?.contains("kept"), "{:?}", executable.name());
+    assert!(!executable.serialize()?.is_empty());
+    Ok(())
+}
