@@ -72,6 +72,10 @@ impl Sampler {
         x.to_ndarray().unwrap()
     }
 
+    fn read_step(&self, x: &Array) -> ArrayD<f32> {
+        self.step(x, 500.0, -0.5).to_ndarray().unwrap()
+    }
+
     fn compiles(&self) -> u64 {
         self.runtime.stats().compiles
     }

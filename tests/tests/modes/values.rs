@@ -1,6 +1,6 @@
 //! Equal numbers in every mode.
 
-use rectiflow_runtime::{RuntimeOptions, Traced};
+use rectiflow_runtime::{Read, RuntimeOptions, Traced};
 use rectiflow_tests::transformer::{SMALL, reference_step, relative_error};
 
 use crate::{MODES, Sampler, parameters, schedule, traced_step};
@@ -18,7 +18,7 @@ fn a_step_is_that_of_the_reference_in_every_mode() {
     for mode in MODES {
         let sampler = Sampler::new(mode, &RuntimeOptions::default());
         let x = sampler.queue.from_ndarray(&SMALL.input(TOKENS)).unwrap();
-        let found = rectiflow_runtime::Read::to_ndarray(&sampler.step(&x, 700.0, -0.25)).unwrap();
+        let found = sampler.step(&x, 700.0, -0.25).to_ndarray().unwrap();
         let error = relative_error(&found, &expected);
         println!("{mode:?}: {:.1} units in the last place", error / f64::from(f32::EPSILON));
         assert!(error < STEP_BOUND, "{mode:?}: {error:e}");
