@@ -41,12 +41,17 @@ impl Comparison {
         Ok(Comparison { baseline: median(first), ours: median(second) })
     }
 
-    /// One line: both medians, the difference and the ratio.
+    /// One line: both medians, the difference and the ratio, against the bare C calls.
     pub fn print(&self, what: &str) {
+        self.print_as(what, "C calls", "rectiflow");
+    }
+
+    /// One line: both medians under their names, the difference and the ratio.
+    pub fn print_as(&self, what: &str, first: &str, second: &str) {
         let [baseline, ours] = [self.baseline, self.ours].map(|time| time.as_nanos() as f64 / 1e3);
         println!(
-            "{what:<28} C calls {baseline:>10.3} us   rectiflow {ours:>10.3} us   \
-             overhead {:>8.3} us   ratio {:.3}",
+            "{what:<28} {first} {baseline:>10.3} us   {second} {ours:>10.3} us   \
+             difference {:>8.3} us   ratio {:.3}",
             ours - baseline,
             ours / baseline
         );

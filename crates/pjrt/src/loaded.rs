@@ -119,6 +119,12 @@ pub(crate) struct Handle {
     pub(crate) client: ClientRef,
 }
 
+// SAFETY: PJRT loaded executables may be used and destroyed from any thread; the
+// client they run on is kept alive by `client`.
+unsafe impl Send for Handle {}
+// SAFETY: as above; no function used on `&Handle` mutates the executable.
+unsafe impl Sync for Handle {}
+
 impl Drop for Handle {
     fn drop(&mut self) {
         let raw = self.raw.as_ptr();
