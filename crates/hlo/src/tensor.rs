@@ -56,6 +56,9 @@ impl Tensor {
     /// missing or unit dim repeats.
     #[track_caller]
     pub(crate) fn broadcast(op: Op, operands: &[&Tensor]) -> Tensor {
+        if operands.iter().all(|tensor| tensor.dims() == operands[0].dims()) {
+            return Tensor::strict(op, operands);
+        }
         let mut dims: Vec<i64> = Vec::new();
         for tensor in operands {
             match broadcast_dims(&dims, tensor.dims()) {

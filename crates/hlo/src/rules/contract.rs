@@ -1,6 +1,6 @@
 //! Sums of products.
 
-use super::{ensure, ensure_distinct_dims, ensure_per_dim, operands, reduce::WindowDim};
+use super::{ensure_distinct_dims, ensure_per_dim, operands, reduce::WindowDim};
 use crate::{
     Class, ConvDims, DType, DotAlgorithm, DotDims, Pairs, Precision, Shape,
     attribute::Flags,
@@ -12,14 +12,14 @@ fn ensure_operand_types(lhs: &Shape, rhs: &Shape, result: DType) -> Result<(), M
     let complex = |dtype: DType| dtype.class() == Class::Complex;
     let found = format!("{lhs} and {rhs} to {result}");
     let alike = complex(lhs.dtype) == complex(rhs.dtype) && complex(lhs.dtype) == complex(result);
-    ensure(alike && result.bits() > 0, "complex operands and result, or none", &found)?;
+    ensure!(alike && result.bits() > 0, "complex operands and result, or none", &found)?;
     let mixed = lhs.dtype.is_float() == rhs.dtype.is_float();
-    ensure(mixed, "operands both floats or both integers", &found)
+    ensure!(mixed, "operands both floats or both integers", &found)
 }
 
 fn ensure_precision(precision: &Option<Vec<Precision>>) -> Result<(), Mismatch> {
     let count = precision.as_ref().map_or(2, Vec::len);
-    ensure(count == 2, "a precision for each of 2 operands", count)
+    ensure!(count == 2, "a precision for each of 2 operands", count)
 }
 
 pub(crate) fn dot_general(
@@ -35,9 +35,9 @@ pub(crate) fn dot_general(
     let positive = algorithm.as_ref().is_none_or(|a| {
         a.lhs_component_count >= 1 && a.rhs_component_count >= 1 && a.num_primitive_operations >= 1
     });
-    ensure(positive, "counts of at least 1 in a dot algorithm", format!("{algorithm:?}"))?;
+    ensure!(positive, "counts of at least 1 in a dot algorithm", format!("{algorithm:?}"))?;
     let default = precision.iter().flatten().all(|p| *p == Precision::Default);
-    ensure(
+    ensure!(
         algorithm.is_none() || default,
         "no precision, or the default one, beside an algorithm",
         format!("{precision:?}"),
@@ -67,7 +67,7 @@ fn ensure_equal_sizes(
         dims.iter().map(|&dim| shape.dims[dim as usize]).collect()
     };
     let (left, right) = (sizes(lhs), sizes(rhs));
-    ensure(left == right, format!("{kind} dims of equal size"), format!("{left:?} and {right:?}"))
+    ensure!(left == right, format!("{kind} dims of equal size"), format!("{left:?} and {right:?}"))
 }
 
 #[expect(clippy::too_many_arguments, reason = "one for each attribute of the op")]
@@ -96,9 +96,9 @@ pub(crate) fn convolution(
     ] {
         ensure_per_dim(name, numbers, spatial)?;
     }
-    ensure(padding.0.len() == spatial, format!("{spatial} pairs of padding"), padding.0.len())?;
+    ensure!(padding.0.len() == spatial, format!("{spatial} pairs of padding"), padding.0.len())?;
     let reversals = reversal.0.len();
-    ensure(
+    ensure!(
         reversals == 0 || reversals == spatial,
         format!("{spatial} window reversals, or none"),
         reversals,
@@ -133,7 +133,7 @@ fn ensure_conv_dims(dims: &ConvDims, lhs: &Shape, rhs: &Shape) -> Result<(), Mis
     for (shape, numbers) in &layouts {
         ensure_per_dim("dimension numbers", numbers, shape.rank())?;
         ensure_distinct_dims(numbers, shape)?;
-        ensure(shape.rank() == output.rank(), format!("{} dims", output.rank()), shape)?;
+        ensure!(shape.rank() == output.rank(), format!("{} dims", output.rank()), shape)?;
     }
     Ok(())
 }
@@ -153,8 +153,8 @@ fn ensure_groups(
     let counts = format!("feature_group_count {feature_groups}, batch_group_count {batch_groups}");
     let valid =
         feature_groups >= 1 && batch_groups >= 1 && (feature_groups == 1 || batch_groups == 1);
-    ensure(valid, "group counts of at least 1, one of them 1", &counts)?;
-    ensure(
+    ensure!(valid, "group counts of at least 1, one of them 1", &counts)?;
+    ensure!(
         kernel_in.checked_mul(feature_groups) == Some(in_features),
         format!("{in_features} input channels / {feature_groups} groups in the kernel"),
         kernel_in,
@@ -162,7 +162,7 @@ fn ensure_groups(
     let divides = out_features % feature_groups == 0
         && out_features % batch_groups == 0
         && batch % batch_groups == 0;
-    ensure(
+    ensure!(
         divides,
         format!("{out_features} output channels and batch {batch} that the groups divide"),
         &counts,

@@ -1,6 +1,6 @@
 //! Control flow, calls, tuples and random bits.
 
-use super::{ensure, operands, shapes};
+use super::{operands, shapes};
 use crate::{
     DType, Dictionary, RngAlgorithm, Shape, Symbol,
     attribute::{Aliases, Effect, RowMajor},
@@ -19,15 +19,15 @@ pub(crate) fn while_loop(inputs: &Inputs<'_>) -> Inferred {
     let [condition, body] = regions(inputs)?;
     let state = inputs.operands;
     let returns_pred = condition.results == [Shape::scalar(DType::Pred)];
-    ensure(returns_pred, "a condition that returns tensor<i1>", shapes(&condition.results))?;
+    ensure!(returns_pred, "a condition that returns tensor<i1>", shapes(&condition.results))?;
     for region in [condition, body] {
-        ensure(
+        ensure!(
             region.parameters == state,
             format!("regions on {}", shapes(state)),
             shapes(&region.parameters),
         )?;
     }
-    ensure(
+    ensure!(
         body.results == state,
         format!("a body that returns {}", shapes(state)),
         shapes(&body.results),
@@ -42,20 +42,20 @@ fn branches(inputs: &Inputs<'_>) -> Inferred {
     };
     for region in rest {
         let expected = format!("branches that all return {}", shapes(&first.results));
-        ensure(region.results == first.results, expected, shapes(&region.results))?;
+        ensure!(region.results == first.results, expected, shapes(&region.results))?;
     }
     Ok(first.results.clone())
 }
 
 pub(crate) fn if_else(inputs: &Inputs<'_>) -> Inferred {
     let [pred] = operands(inputs)?;
-    ensure(*pred == Shape::scalar(DType::Pred), "a scalar pred", pred)?;
+    ensure!(*pred == Shape::scalar(DType::Pred), "a scalar pred", pred)?;
     branches(inputs)
 }
 
 pub(crate) fn case(inputs: &Inputs<'_>) -> Inferred {
     let [index] = operands(inputs)?;
-    ensure(*index == Shape::scalar(DType::I32), "a scalar i32", index)?;
+    ensure!(*index == Shape::scalar(DType::I32), "a scalar i32", index)?;
     branches(inputs)
 }
 
@@ -79,14 +79,14 @@ pub(crate) fn custom_call(
     aliases: &Aliases,
     results: &[Shape],
 ) -> Inferred {
-    ensure(!target.is_empty(), "the name of a call target", "an empty name")?;
-    ensure(config.names_are_given(), "attributes with names", "an empty name")?;
+    ensure!(!target.is_empty(), "the name of a call target", "an empty name")?;
+    ensure!(config.names_are_given(), "attributes with names", "an empty name")?;
     let tuples = results.iter().any(|shape| shape.dtype == DType::Tuple);
-    ensure(!tuples || results.len() == 1, "one tuple, or results without", shapes(results))?;
+    ensure!(!tuples || results.len() == 1, "one tuple, or results without", shapes(results))?;
     for &(result, operand) in &aliases.pairs {
         let pair = (results.get(result as usize), inputs.operands.get(operand as usize));
         let fits = matches!(pair, (Some(r), Some(o)) if r == o);
-        ensure(
+        ensure!(
             fits,
             format!("an operand of the shape of result {result}"),
             format!("operand {operand}"),
@@ -122,8 +122,8 @@ pub(crate) fn rng_bit_generator(
         RngAlgorithm::Philox | RngAlgorithm::Default => &[2, 3],
     };
     let fits = state.dtype == DType::U64 && state.rank() == 1 && words.contains(&state.dims[0]);
-    ensure(fits, format!("a state of ui64 with {words:?} words"), state)?;
+    ensure!(fits, format!("a state of ui64 with {words:?} words"), state)?;
     let bits = matches!(shape.dtype, DType::U8 | DType::U16 | DType::U32 | DType::U64);
-    ensure(bits, "bits as ui8, ui16, ui32 or ui64", shape)?;
+    ensure!(bits, "bits as ui8, ui16, ui32 or ui64", shape)?;
     Ok(vec![state.clone(), shape.clone()])
 }

@@ -1,6 +1,6 @@
 //! Reading and writing at positions known only when running.
 
-use super::{ensure, ensure_combiner, ensure_distinct_dims, ensure_per_dim, operands, shapes};
+use super::{ensure_combiner, ensure_distinct_dims, ensure_per_dim, operands, shapes};
 use crate::{
     GatherDims, ScatterDims, Shape,
     error::Mismatch,
@@ -11,7 +11,7 @@ use crate::{
 fn ensure_positions(positions: &[Shape], rank: usize) -> Result<(), Mismatch> {
     let scalars =
         positions.iter().all(|p| p.dims.is_empty() && p.dtype.is_integer() && *p == positions[0]);
-    ensure(
+    ensure!(
         scalars && positions.len() == rank,
         format!("{rank} scalar integers of one type"),
         shapes(positions),
@@ -30,7 +30,7 @@ pub(crate) fn dynamic_slice(inputs: &Inputs<'_>, slice_sizes: &[i64]) -> Inferre
 fn ensure_slice_sizes(slice_sizes: &[i64], operand: &Shape) -> Result<(), Mismatch> {
     ensure_per_dim("slice sizes", slice_sizes, operand.rank())?;
     let fits = slice_sizes.iter().zip(&operand.dims).all(|(&size, &dim)| 0 <= size && size <= dim);
-    ensure(fits, format!("slice sizes from 0 to {:?}", operand.dims), format!("{slice_sizes:?}"))
+    ensure!(fits, format!("slice sizes from 0 to {:?}", operand.dims), format!("{slice_sizes:?}"))
 }
 
 pub(crate) fn dynamic_update_slice(inputs: &Inputs<'_>) -> Inferred {
@@ -41,7 +41,7 @@ pub(crate) fn dynamic_update_slice(inputs: &Inputs<'_>) -> Inferred {
     let fits = update.dtype == operand.dtype
         && update.rank() == operand.rank()
         && update.dims.iter().zip(&operand.dims).all(|(u, o)| u <= o);
-    ensure(fits, format!("an update that fits in {operand}"), update)?;
+    ensure!(fits, format!("an update that fits in {operand}"), update)?;
     Ok(vec![operand.clone()])
 }
 
@@ -51,16 +51,16 @@ fn index_batch_dims(
     index_vector_dim: i64,
     components: usize,
 ) -> Result<Vec<i64>, Mismatch> {
-    ensure(indices.dtype.is_integer(), "integer indices", indices)?;
+    ensure!(indices.dtype.is_integer(), "integer indices", indices)?;
     let rank = indices.rank() as i64;
-    ensure(
+    ensure!(
         (0..=rank).contains(&index_vector_dim),
         format!("an index vector dim from 0 to {rank}"),
         index_vector_dim,
     )?;
     let mut batch = indices.dims.clone();
     let size = if index_vector_dim == rank { 1 } else { batch.remove(index_vector_dim as usize) };
-    ensure(
+    ensure!(
         size == components as i64,
         format!("index vectors of {components} components"),
         indices,
@@ -84,7 +84,7 @@ fn ensure_batching(
 ) -> Result<(), Mismatch> {
     ensure_distinct_dims(dims, operand)?;
     ensure_distinct_dims(index_dims, indices)?;
-    ensure(
+    ensure!(
         !index_dims.contains(&vector_dim),
         "batching dims other than the index vector dim",
         vector_dim,
@@ -94,7 +94,7 @@ fn ensure_batching(
             .iter()
             .zip(index_dims)
             .all(|(&a, &b)| operand.dims[a as usize] == indices.dims[b as usize]);
-    ensure(
+    ensure!(
         paired,
         "batching dims of equal size",
         format!("{dims:?} of {operand} and {index_dims:?} of {indices}"),
@@ -104,7 +104,7 @@ fn ensure_batching(
 /// StableHLO's verifier wants these lists in order.
 fn ensure_rising(name: &str, dims: &[i64]) -> Result<(), Mismatch> {
     let rising = dims.windows(2).all(|pair| pair[0] < pair[1]);
-    ensure(rising, format!("rising {name}"), format!("{dims:?}"))
+    ensure!(rising, format!("rising {name}"), format!("{dims:?}"))
 }
 
 /// Distributes `window` over the dims `window_dims` of a result and `batch` over the others.
@@ -112,7 +112,7 @@ fn interleave(window_dims: &[i64], window: &[i64], batch: &[i64]) -> Result<Vec<
     let rank = window.len() + batch.len();
     let sorted = window_dims.windows(2).all(|pair| pair[0] < pair[1]);
     let inside = window_dims.iter().all(|&dim| (0..rank as i64).contains(&dim));
-    ensure(
+    ensure!(
         sorted && inside && window_dims.len() == window.len(),
         format!("{} rising window dims from 0 to before {rank}", window.len()),
         format!("{window_dims:?}"),
@@ -145,9 +145,13 @@ pub(crate) fn gather(
     ensure_distinct_dims(&dropped.concat(), operand)?;
     // The specification allows 0 as well, which leaves nothing to take the one element from.
     let unit = dropped.concat().iter().all(|&dim| slice_sizes[dim as usize] == 1);
-    ensure(unit, "slice size 1 in collapsed and batching dims", format!("{slice_sizes:?}"))?;
+    ensure!(unit, "slice size 1 in collapsed and batching dims", format!("{slice_sizes:?}"))?;
     let free = dims.start_index_map.iter().all(|dim| !dims.operand_batching_dims.contains(dim));
-    ensure(free, "a start index map without batching dims", format!("{:?}", dims.start_index_map))?;
+    ensure!(
+        free,
+        "a start index map without batching dims",
+        format!("{:?}", dims.start_index_map)
+    )?;
     let result = interleave(&dims.offset_dims, &kept(slice_sizes, dropped), &batch)?;
     Ok(vec![operand.with_dims(result)])
 }
@@ -159,7 +163,7 @@ pub(crate) fn scatter(
     _unique: &bool,
 ) -> Inferred {
     let n = inputs.operands.len() / 2;
-    ensure(
+    ensure!(
         inputs.operands.len() == 2 * n + 1 && n > 0,
         "inputs, indices and as many updates",
         shapes(inputs.operands),
@@ -171,7 +175,7 @@ pub(crate) fn scatter(
     ensure_rising("input batching dims", &dims.input_batching_dims)?;
     let indexed = &dims.scatter_dims_to_operand_dims;
     let free = indexed.iter().all(|dim| !dims.input_batching_dims.contains(dim));
-    ensure(free, "scatter dims without batching dims", format!("{indexed:?}"))?;
+    ensure!(free, "scatter dims without batching dims", format!("{indexed:?}"))?;
     ensure_distinct_dims(&dims.scatter_dims_to_operand_dims, input)?;
     let batch =
         index_batch_dims(indices, dims.index_vector_dim, dims.scatter_dims_to_operand_dims.len())?;
@@ -192,15 +196,15 @@ pub(crate) fn scatter(
         .collect();
     let expected = interleave(&dims.update_window_dims, &window, &batch)?;
     for (value, update) in values.iter().zip(updates) {
-        ensure(value.dims == input.dims, format!("inputs of dims {:?}", input.dims), value)?;
-        ensure(
+        ensure!(value.dims == input.dims, format!("inputs of dims {:?}", input.dims), value)?;
+        ensure!(
             *update == value.with_dims(&expected[..]),
             format!("updates of dims {expected:?} and the input's dtype"),
             update,
         )?;
     }
     let fits = window.len() == bounds.len() && window.iter().zip(&bounds).all(|(w, b)| w <= b);
-    ensure(fits, format!("an update window within {bounds:?}"), format!("{window:?}"))?;
+    ensure!(fits, format!("an update window within {bounds:?}"), format!("{window:?}"))?;
     ensure_combiner(inputs, values)?;
     Ok(values.to_vec())
 }

@@ -1,5 +1,13 @@
 //! Shape rules, by family: from the shapes of the operands to those of the results.
 
+/// `Err` with both sides unless the first is true; they are written only then, since rules are on
+/// the path of every eager op.
+macro_rules! ensure {
+    ($holds:expr, $expected:expr, $found:expr $(,)?) => {
+        if $holds { Ok(()) } else { Err($crate::Mismatch::new($expected, $found.to_string())) }
+    };
+}
+
 pub(crate) mod collective;
 pub(crate) mod contract;
 pub(crate) mod control;
@@ -8,28 +16,21 @@ pub(crate) mod index;
 pub(crate) mod reduce;
 pub(crate) mod shape;
 
-use std::fmt;
-
 use crate::{DTypes, Shape, attribute::list, error::Mismatch, op::Inputs};
 
 type Check = Result<(), Mismatch>;
 
-/// `Err` with both sides unless `holds`.
-fn ensure(holds: bool, expected: impl Into<String>, found: impl fmt::Display) -> Check {
-    if holds { Ok(()) } else { Err(Mismatch::new(expected, found.to_string())) }
-}
-
 /// The first operand's element type is one that the row allows.
 pub(crate) fn check_dtype(inputs: &Inputs<'_>, dtypes: DTypes) -> Check {
     match inputs.operands.first() {
-        Some(shape) => ensure(dtypes.contains(shape.dtype), dtypes.to_string(), shape)?,
+        Some(shape) => ensure!(dtypes.contains(shape.dtype), dtypes.to_string(), shape)?,
         None => return Ok(()),
     }
     // Rules compare the other operands with the first, or know their types; only tuples and tokens
     // would pass unseen.
     inputs.operands.iter().try_for_each(|shape| {
         let fits = shape.dtype.bits() > 0 || dtypes.contains(shape.dtype);
-        ensure(fits, "operands with elements", shape)
+        ensure!(fits, "operands with elements", shape)
     })
 }
 
@@ -47,20 +48,20 @@ fn shapes(shapes: &[Shape]) -> String {
 
 /// `dim` is a dim of `shape`.
 fn ensure_dim(dim: i64, shape: &Shape) -> Check {
-    let expected = format!("a dim from 0 to before {}", shape.rank());
-    ensure((0..shape.rank() as i64).contains(&dim), expected, dim)
+    let rank = shape.rank();
+    ensure!((0..rank as i64).contains(&dim), format!("a dim from 0 to before {rank}"), dim)
 }
 
 /// `dims` are dims of `shape`, none twice.
 fn ensure_distinct_dims(dims: &[i64], shape: &Shape) -> Check {
     dims.iter().try_for_each(|&dim| ensure_dim(dim, shape))?;
     let distinct = dims.iter().enumerate().all(|(i, dim)| !dims[..i].contains(dim));
-    ensure(distinct, "each dim once", format!("{dims:?}"))
+    ensure!(distinct, "each dim once", format!("{dims:?}"))
 }
 
 /// An attribute with one number per dim.
 fn ensure_per_dim(name: &str, numbers: &[i64], rank: usize) -> Check {
-    ensure(
+    ensure!(
         numbers.len() == rank,
         format!("{rank} {name}, one for each dim"),
         format!("{numbers:?}"),
@@ -76,7 +77,7 @@ fn closed_regions<'a, const N: usize>(
         .try_into()
         .map_err(|_| Mismatch::new(format!("{N} regions"), inputs.regions.len().to_string()))?;
     let captures: usize = regions.iter().map(|region| region.captures).sum();
-    ensure(
+    ensure!(
         captures == 0,
         "a body that uses only its own parameters",
         format!("{captures} values from outside"),
@@ -88,7 +89,7 @@ fn closed_regions<'a, const N: usize>(
 fn ensure_combiner(inputs: &Inputs<'_>, values: &[Shape]) -> Check {
     let [body] = closed_regions::<1>(inputs)?;
     let scalars: Vec<Shape> = values.iter().map(|v| Shape::scalar(v.dtype)).collect();
-    ensure(
+    ensure!(
         body.results == scalars,
         format!("a body that returns {}", shapes(&scalars)),
         shapes(&body.results),

@@ -1,8 +1,8 @@
 //! Folding, windows and order.
 
 use super::{
-    closed_regions, ensure, ensure_combiner, ensure_dim, ensure_distinct_dims, ensure_per_dim,
-    operands, shapes,
+    closed_regions, ensure_combiner, ensure_dim, ensure_distinct_dims, ensure_per_dim, operands,
+    shapes,
 };
 use crate::{
     DType, Pairs, Shape,
@@ -13,19 +13,19 @@ use crate::{
 /// Values of equal dims, then as many scalar initial values of the same dtypes.
 fn values_and_inits<'a>(inputs: &Inputs<'a>) -> Result<&'a [Shape], Mismatch> {
     let n = inputs.operands.len() / 2;
-    ensure(
+    ensure!(
         n > 0 && inputs.operands.len() == 2 * n,
         "values and as many initial values",
         shapes(inputs.operands),
     )?;
     let (values, inits) = inputs.operands.split_at(n);
     for (value, init) in values.iter().zip(inits) {
-        ensure(
+        ensure!(
             value.dims == values[0].dims,
             format!("values of dims {:?}", values[0].dims),
             value,
         )?;
-        ensure(
+        ensure!(
             *init == Shape::scalar(value.dtype),
             format!("an initial value tensor<{}>", value.dtype),
             init,
@@ -57,7 +57,7 @@ impl WindowDim {
     pub(super) fn positions(&self, dim: i64) -> Result<i64, Mismatch> {
         let least =
             [self.size, self.stride, self.base_dilation, self.window_dilation].into_iter().min();
-        ensure(
+        ensure!(
             least >= Some(1),
             "window sizes, strides and dilations of at least 1",
             format!("{least:?}"),
@@ -66,7 +66,7 @@ impl WindowDim {
         let wide = i128::from;
         let dilated = |n: i64, by: i64| if n == 0 { 0 } else { wide(n - 1) * wide(by) + 1 };
         let base = dilated(dim, self.base_dilation) + wide(self.padding.0) + wide(self.padding.1);
-        ensure(base >= 0, "padding that leaves the dim at least 0", base)?;
+        ensure!(base >= 0, "padding that leaves the dim at least 0", base)?;
         let window = dilated(self.size, self.window_dilation);
         let positions = if base < window { 0 } else { (base - window) / wide(self.stride) + 1 };
         i64::try_from(positions)
@@ -92,7 +92,7 @@ pub(crate) fn reduce_window(
     ] {
         ensure_per_dim(name, numbers, rank)?;
     }
-    ensure(padding.0.len() == rank, format!("{rank} pairs of padding"), padding.0.len())?;
+    ensure!(padding.0.len() == rank, format!("{rank} pairs of padding"), padding.0.len())?;
     let dims = (0..rank).map(|i| {
         let window = WindowDim {
             size: sizes[i],
@@ -113,10 +113,10 @@ pub(crate) fn sort(inputs: &Inputs<'_>, dimension: &i64, _is_stable: &bool) -> I
     };
     ensure_dim(*dimension, first)?;
     let equal = inputs.operands.iter().all(|shape| shape.dims == first.dims);
-    ensure(equal, "operands of equal dims", shapes(inputs.operands))?;
+    ensure!(equal, "operands of equal dims", shapes(inputs.operands))?;
     let [comparator] = closed_regions::<1>(inputs)?;
     let returns_pred = comparator.results == [Shape::scalar(DType::Pred)];
-    ensure(returns_pred, "a comparator that returns tensor<i1>", shapes(&comparator.results))?;
+    ensure!(returns_pred, "a comparator that returns tensor<i1>", shapes(&comparator.results))?;
     Ok(inputs.operands.to_vec())
 }
 
@@ -125,7 +125,7 @@ pub(crate) fn top_k(inputs: &Inputs<'_>, k: &i64) -> Inferred {
     let Some(&last) = operand.dims.last() else {
         return Err(Mismatch::new("at least 1 dim", operand.to_string()));
     };
-    ensure((0..=last).contains(k), format!("a k from 0 to {last}"), k)?;
+    ensure!((0..=last).contains(k), format!("a k from 0 to {last}"), k)?;
     let mut dims = operand.dims.clone();
     dims[operand.rank() - 1] = *k;
     Ok(vec![operand.with_dims(&dims[..]), Shape::new(DType::I32, dims)])

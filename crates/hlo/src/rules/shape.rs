@@ -1,6 +1,6 @@
 //! Ops that make or move elements without computing.
 
-use super::{ensure, ensure_dim, ensure_distinct_dims, ensure_per_dim, operands, shapes};
+use super::{ensure_dim, ensure_distinct_dims, ensure_per_dim, operands, shapes};
 use crate::{
     Class, Literal, Shape,
     attribute::ResultDims,
@@ -11,7 +11,7 @@ use crate::{
 const MAX_CONSTANT_BYTES: usize = 64 * 1024;
 
 pub(crate) fn constant(_: &Inputs<'_>, value: &Literal) -> Inferred {
-    ensure(
+    ensure!(
         value.stored_bytes() <= MAX_CONSTANT_BYTES,
         format!("a constant of at most {MAX_CONSTANT_BYTES} bytes (make it a parameter)"),
         format!("{} bytes", value.stored_bytes()),
@@ -21,7 +21,7 @@ pub(crate) fn constant(_: &Inputs<'_>, value: &Literal) -> Inferred {
 
 pub(crate) fn iota(_: &Inputs<'_>, iota_dimension: &i64, shape: &Shape) -> Inferred {
     let counts = !matches!(shape.dtype.class(), Class::Pred | Class::None);
-    ensure(counts, "an integer, float or complex type", shape)?;
+    ensure!(counts, "an integer, float or complex type", shape)?;
     ensure_dim(*iota_dimension, shape)?;
     Ok(vec![shape.clone()])
 }
@@ -37,7 +37,7 @@ pub(crate) fn broadcast_in_dim(
     ensure_distinct_dims(broadcast_dimensions, &result)?;
     for (&dim, &to) in operand.dims.iter().zip(broadcast_dimensions) {
         let target = result.dims[to as usize];
-        ensure(
+        ensure!(
             dim == 1 || dim == target,
             format!("a dim of 1 or {target} to become dim {to} of {result}"),
             dim,
@@ -51,7 +51,7 @@ pub(crate) fn reshape(inputs: &Inputs<'_>, dims: &ResultDims) -> Inferred {
     let result = operand.with_dims(&dims.0[..]);
     let (from, to) = (operand.element_count(), result.element_count());
     let count = from.unwrap_or(i64::MAX);
-    ensure(from == to, format!("dims of {count} elements"), format!("{:?}", dims.0))?;
+    ensure!(from == to, format!("dims of {count} elements"), format!("{:?}", dims.0))?;
     Ok(vec![result])
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn concatenate(inputs: &Inputs<'_>, dimension: &i64) -> Inferred {
         let mut like = first.clone();
         let fits = shape.rank() == first.rank();
         like.dims[at] = if fits { shape.dims[at] } else { first.dims[at] };
-        ensure(
+        ensure!(
             *shape == like,
             format!("operands that differ in dim {dimension} only"),
             shapes(inputs.operands),
@@ -100,12 +100,12 @@ pub(crate) fn slice(
     let mut dims = Vec::with_capacity(operand.rank());
     for (i, &dim) in operand.dims.iter().enumerate() {
         let inside = 0 <= start[i] && start[i] <= limit[i] && limit[i] <= dim;
-        ensure(
+        ensure!(
             inside,
             format!("0 <= start <= limit <= {dim} in dim {i}"),
             format!("{}..{}", start[i], limit[i]),
         )?;
-        ensure(strides[i] >= 1, "strides of at least 1", strides[i])?;
+        ensure!(strides[i] >= 1, "strides of at least 1", strides[i])?;
         let length = limit[i] - start[i];
         dims.push(if length == 0 { 0 } else { (length - 1) / strides[i] + 1 });
     }
@@ -114,7 +114,7 @@ pub(crate) fn slice(
 
 pub(crate) fn pad(inputs: &Inputs<'_>, low: &[i64], high: &[i64], interior: &[i64]) -> Inferred {
     let [operand, value] = operands(inputs)?;
-    ensure(
+    ensure!(
         *value == Shape::scalar(operand.dtype),
         format!("a scalar {} to pad with", operand.dtype),
         value,
@@ -126,13 +126,13 @@ pub(crate) fn pad(inputs: &Inputs<'_>, low: &[i64], high: &[i64], interior: &[i6
     }
     let mut dims = Vec::with_capacity(operand.rank());
     for (i, &dim) in operand.dims.iter().enumerate() {
-        ensure(interior[i] >= 0, "interior padding of at least 0", interior[i])?;
+        ensure!(interior[i] >= 0, "interior padding of at least 0", interior[i])?;
         // In 128 bits, since opposite paddings may each be near the end of 64.
         let wide = i128::from;
         let gaps = wide((dim - 1).max(0)) * wide(interior[i]);
         let padded = wide(dim) + gaps + wide(low[i]) + wide(high[i]);
         let fits = i64::try_from(padded).ok().filter(|&padded| padded >= 0);
-        ensure(fits.is_some(), format!("padding that leaves dim {i} at least 0"), padded)?;
+        ensure!(fits.is_some(), format!("padding that leaves dim {i} at least 0"), padded)?;
         let padded = fits.unwrap_or(0);
         dims.push(padded);
     }

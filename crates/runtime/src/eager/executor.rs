@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use lru::LruCache;
 use rectiflow_hlo::Graph;
-use rectiflow_pjrt::{Argument, Buffer, LoadedExecutable, Program};
-use smallvec::SmallVec;
+use rectiflow_pjrt::{LoadedExecutable, Program};
 
+use super::launch::{fail, launch};
 use super::pending::{Job, PendingOp, cut};
 use super::slot::{Slot, Source};
 use super::structure::{Input, Step, Structure};
@@ -52,6 +52,22 @@ pub(super) struct Manner {
     pub(super) may_donate: bool,
     /// Returns when the device has finished.
     pub(super) is_blocking: bool,
+    /// Whether anyone looks at the times.
+    pub(super) is_timed: bool,
+}
+
+/// A clock that is not read where nobody looks at it: reading it three times would be a tenth of
+/// what an op costs.
+struct Clock(Option<Instant>);
+
+impl Clock {
+    fn start(is_timed: bool) -> Clock {
+        Clock(is_timed.then(Instant::now))
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.0.map_or(Duration::ZERO, |start| start.elapsed())
+    }
 }
 
 /// Structures of which the key is kept. Beyond it, printing a program finds its executable again.
@@ -73,22 +89,21 @@ impl Executor {
         if job.leaves.iter().any(|leaf| leaf.wait().is_err()) {
             return self.one_by_one(job, declared, manner);
         }
-        let start = Instant::now();
+        let clock = Clock::start(manner.is_timed);
         let code = job.structure.hash_code();
         let found = match self.find(code, &job.structure) {
             Some((known, executable)) => Ok((known, executable, CacheOutcome::Memory)),
             None => self.compile(code, &job, declared, manner),
         };
-        let compile_time = start.elapsed();
+        let compile_time = clock.elapsed();
         match found {
             Ok((known, executable, cache)) => {
-                let start = Instant::now();
-                let n_donated = launch(&known, &executable, job, manner);
-                let launch_time = start.elapsed();
+                let n_donated = launch(&known.donated, &executable, job, manner.is_blocking);
+                let launch_time = clock.elapsed() - compile_time;
                 Outcome { cache: Some(cache), compile_time, launch_time, n_donated }
             }
             // Of many ops one may be to blame; the others, and what depends on them, can run.
-            Err(error) if job.structure.steps.len() > 1 => {
+            Err(error) if job.n_ops() > 1 => {
                 let n_ops = job.structure.steps.len();
                 tracing::warn!(n_ops, %error, "ops that cannot run as one program run one by one");
                 self.one_by_one(job, declared, manner)
@@ -190,81 +205,4 @@ fn aliases(job: &Job) -> Vec<(usize, usize)> {
         }
     }
     aliases
-}
-
-/// Launches a job and fills its outputs; returns how many arguments were given away.
-fn launch(known: &Known, executable: &LoadedExecutable, mut job: Job, manner: Manner) -> usize {
-    let leaves = std::mem::take(&mut job.leaves);
-    let (buffers, n_donated) = if known.donated.is_empty() {
-        let args: Result<SmallVec<[&Buffer; 8]>> = leaves.iter().map(|leaf| leaf.wait()).collect();
-        (args.and_then(|args| executable.execute(&args).map_err(Error::execute)), 0)
-    } else {
-        launch_donating(known, executable, leaves)
-    };
-    let buffers = buffers.and_then(|buffers| match manner.is_blocking {
-        true => finished(buffers),
-        false => Ok(buffers),
-    });
-    match buffers {
-        Ok(buffers) => job.outputs().zip(buffers).for_each(|(slot, buffer)| slot.fill(Ok(buffer))),
-        Err(error) => fail(&job, &error),
-    }
-    n_donated
-}
-
-fn launch_donating(
-    known: &Known,
-    executable: &LoadedExecutable,
-    leaves: SmallVec<[Arc<Slot>; 4]>,
-) -> (Result<Vec<Buffer>>, usize) {
-    let mut held = Vec::with_capacity(leaves.len());
-    let mut given = Vec::with_capacity(leaves.len());
-    for (i, slot) in leaves.into_iter().enumerate() {
-        let taken = match known.donated.contains(&i) {
-            true => Slot::into_buffer(slot),
-            false => Err(slot),
-        };
-        match taken {
-            Ok(buffer) => (held.push(None), given.push(Some(buffer))),
-            Err(slot) => (held.push(Some(slot)), given.push(None)),
-        };
-    }
-    let n_donated = given.iter().flatten().count();
-    let mut args = Vec::with_capacity(held.len());
-    for (slot, buffer) in held.iter().zip(given) {
-        args.push(match (slot, buffer) {
-            (_, Some(buffer)) => Argument::Donated(buffer),
-            (Some(slot), None) => match slot.wait() {
-                Ok(buffer) => Argument::Borrowed(buffer),
-                Err(error) => return (Err(error), 0),
-            },
-            (None, None) => unreachable!("a leaf is held or given away"),
-        });
-    }
-    (executable.execute_donating(args).map_err(Error::execute), n_donated)
-}
-
-/// The buffers, when the device has computed them.
-fn finished(buffers: Vec<Buffer>) -> Result<Vec<Buffer>> {
-    for buffer in &buffers {
-        buffer.ready().and_then(|event| event.wait()).map_err(Error::execute)?;
-    }
-    Ok(buffers)
-}
-
-/// Fills all outputs with an error, at the line of model code where there is one.
-fn fail(job: &Job, error: &Error) {
-    if job.structure.outputs.is_empty() {
-        tracing::error!(%error, "ops that run for their effect alone failed");
-    }
-    for slot in job.outputs() {
-        let error = match &slot.source {
-            Source::Op(origin) if job.structure.steps.len() == 1 => {
-                let message = format!("{}: {}: {error}", origin.location, origin.mnemonic);
-                Error::because_of(error, message)
-            }
-            _ => error.clone(),
-        };
-        slot.fill(Err(error));
-    }
 }

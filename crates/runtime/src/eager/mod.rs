@@ -5,9 +5,11 @@
 //! way of every program, from a graph through its key and the cache to an executable.
 
 mod constants;
+mod dispatch;
 mod executor;
 mod failures;
 mod flush;
+mod launch;
 mod live;
 mod mode;
 mod pending;
@@ -20,6 +22,7 @@ mod slot;
 mod structure;
 mod trace;
 mod upload;
+mod view;
 mod worker;
 
 use std::sync::Arc;

@@ -1,15 +1,16 @@
 //! Ops that are recorded and did not run, and how they become a program.
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use rectiflow_hlo::{Instruction, Literal};
+use rectiflow_hlo::Instruction;
+use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 
 use super::flush::Ran;
 use super::slot::Slot;
-use super::structure::{Input, Step, Structure};
+use super::structure::{Input, Structure};
 use crate::error::{Code, Error};
 
 /// An op with what it reads and what it will fill.
@@ -37,7 +38,7 @@ impl PendingOp {
     /// Equal for ops at the same place of two iterations of a loop: what an op reads does not count,
     /// as a weight or an embedding is read in each iteration from further away.
     pub(super) fn repeat_hash(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
+        let mut hasher = FxHasher::default();
         self.instruction.hash(&mut hasher);
         for input in &self.inputs {
             input.shape.hash(&mut hasher);
@@ -76,16 +77,15 @@ pub(super) fn cut(ops: Vec<PendingOp>) -> Job {
             inputs.push(match (place(&slot, &numbers), slot.constant()) {
                 (Some((op, result)), _) => Input::Result(step_of[op], result as u32),
                 (None, Some(literal)) if op.instruction.op.is_filling(i, n) => {
-                    numbering.constant(literal, &mut job.structure.constants)
+                    job.constant(literal)
                 }
                 (None, _) => numbering.leaf(slot, &mut job),
             });
         }
         let step = job.structure.steps.len() as u32;
         step_of[at] = step;
-        job.structure.steps.push(Step { instruction: op.instruction, inputs });
         job.structure.outputs.extend(wanted.outputs.into_iter().rev().map(|i| (step, i)));
-        job.results.push(op.results);
+        job.push(op.instruction, inputs, op.results);
     }
     job
 }
@@ -150,7 +150,7 @@ fn wanted(ops: &[PendingOp], numbers: &[u64]) -> Vec<Wanted> {
     wanted
 }
 
-/// Numbers of leaves and constants, in the order of their first use.
+/// Numbers of leaves, in the order of their first use.
 #[derive(Default)]
 struct Numbering {
     /// By address; those in `leaves` stay alive, and so keep theirs.
@@ -167,17 +167,14 @@ impl Numbering {
         }
         Input::Leaf(number)
     }
-
-    fn constant(&mut self, literal: &Literal, constants: &mut Vec<Literal>) -> Input {
-        let known = constants.iter().position(|known| known == literal);
-        Input::Constant(known.unwrap_or_else(|| {
-            constants.push(literal.clone());
-            constants.len() - 1
-        }) as u32)
-    }
 }
 
 impl Job {
+    /// Ops in the program.
+    pub(super) fn n_ops(&self) -> usize {
+        self.structure.steps.len()
+    }
+
     pub(super) fn summary(&self) -> Ran {
         let steps = &self.structure.steps;
         let lines = (!steps.is_empty()).then(|| {

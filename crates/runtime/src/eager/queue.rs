@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
-use rectiflow_hlo::{self as hlo, Dispatch, Graph, Handle, Instruction, Shape, Tensor};
+use rectiflow_hlo::{Graph, Tensor};
 use rectiflow_pjrt::{Client, Device};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use super::EagerOptions;
 use super::constants::Constants;
@@ -15,13 +15,12 @@ use super::executor::{Executor, Manner};
 use super::failures::Failures;
 use super::flush::{FlushLog, FlushReason, Ticket};
 use super::live::Live;
-use super::mode::{EagerMode, SharedMode};
+use super::mode::SharedMode;
 use super::pending::{PendingOp, cut};
 use super::recording::{Due, Recording};
-use super::resolve::Resolved;
-use super::slot::{Slot, Source, result_of};
+use super::slot::Slot;
 use super::worker::{Work, Worker};
-use crate::error::{Code, Error};
+use crate::error::Error;
 
 /// The inside of a [`Queue`](super::Queue), which its tensors share.
 pub(crate) struct Inner {
@@ -32,18 +31,16 @@ pub(crate) struct Inner {
     pub(super) log: Arc<FlushLog>,
     pub(super) constants: Constants,
     pub(super) live: Live,
-    options: EagerOptions,
+    pub(super) options: EagerOptions,
     /// Ops recorded so far.
-    n_ops: AtomicU64,
+    pub(super) n_ops: AtomicU64,
     recording: Mutex<Recording>,
     worker: OnceLock<Option<Worker>>,
-    failures: Failures,
+    pub(super) failures: Failures,
 }
 
 /// What goes into an op.
 pub(super) type Inputs = SmallVec<[Arc<Slot>; 4]>;
-/// What comes out.
-type Results = SmallVec<[Arc<Slot>; 1]>;
 
 impl Inner {
     pub(super) fn new(
@@ -78,7 +75,7 @@ impl Inner {
         self.n_ops.load(Relaxed)
     }
 
-    fn recording(&self) -> MutexGuard<'_, Recording> {
+    pub(super) fn recording(&self) -> MutexGuard<'_, Recording> {
         // Nothing in here panics between two changes that belong together.
         self.recording.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -92,8 +89,12 @@ impl Inner {
     }
 
     /// Launches what computes `slot`, unless that is done or under way.
-    pub(crate) fn realize(&self, graph: &Graph, slot: &Slot) {
+    pub(crate) fn realize(&self, graph: &Graph, slot: &Arc<Slot>) {
         if slot.value.get().is_some() {
+            return;
+        }
+        if let Some(view) = slot.view() {
+            self.executor.run(view.job(slot), graph, Manner::default());
             return;
         }
         let mut recording = self.recording();
@@ -110,7 +111,10 @@ impl Inner {
     }
 
     /// Hands over pending ops, if a compiled program wants a result of theirs.
-    pub(crate) fn flush_for_call(&self, graph: &Graph, slot: &Slot) {
+    pub(crate) fn flush_for_call(&self, graph: &Graph, slot: &Arc<Slot>) {
+        if slot.view().is_some() {
+            return self.realize(graph, slot);
+        }
         let mut recording = self.recording();
         self.settle(graph, &mut recording);
         let number = slot.awaited().map(|origin| origin.op);
@@ -125,55 +129,8 @@ impl Inner {
         self.failures.take_any()
     }
 
-    /// Runs an op at once.
-    fn launch(&self, graph: &Graph, op: PendingOp, mode: EagerMode) -> Results {
-        let is_blocking = mode == EagerMode::DeferNeverAndLaunchBlocking;
-        // Recorded in another mode, and by another thread if it is still pending.
-        op.inputs.iter().for_each(|slot| self.realize(graph, slot));
-        let results = op.results.clone();
-        self.executor.run(cut(vec![op]), graph, Manner { may_donate: false, is_blocking });
-        results
-    }
-
-    fn record(
-        &self,
-        graph: &Graph,
-        instruction: Instruction,
-        inputs: Inputs,
-        shapes: &[Arc<Shape>],
-    ) -> Results {
-        let op = |number| {
-            let result = |(i, shape): (usize, &Arc<Shape>)| {
-                let source = result_of(&instruction.op, number, i, instruction.location());
-                Arc::new(Slot::new(Arc::clone(shape), source))
-            };
-            let results = shapes.iter().enumerate().map(result).collect();
-            PendingOp { number, instruction, inputs, results }
-        };
-        let results = match self.mode.get() {
-            EagerMode::DeferAndFuse => self.defer(graph, op),
-            mode => self.launch(graph, op(self.n_ops.fetch_add(1, Relaxed)), mode),
-        };
-        self.live.extend(&results);
-        results
-    }
-
-    /// Keeps an op for later, and hands over what is pending if it is time to.
-    fn defer(&self, graph: &Graph, op: impl FnOnce(u64) -> PendingOp) -> Results {
-        let mut recording = self.recording();
-        self.settle(graph, &mut recording);
-        let op = op(self.n_ops.fetch_add(1, Relaxed));
-        let is_collective = op.instruction.is_collective();
-        let results = op.results.clone();
-        recording.push(op, &self.options);
-        if is_collective {
-            self.settle(graph, &mut recording);
-        }
-        results
-    }
-
     /// Hands over what is due.
-    fn settle(&self, graph: &Graph, recording: &mut Recording) {
+    pub(super) fn settle(&self, graph: &Graph, recording: &mut Recording) {
         if let Some(Due { reason, lengths }) = recording.take_due() {
             lengths.into_iter().for_each(|n| self.hand_over(graph, recording, n, reason));
         }
@@ -223,42 +180,6 @@ impl Drop for Inner {
             work.run(&self.executor, &self.log);
         }
     }
-}
-
-impl Dispatch for Inner {
-    fn dispatch(
-        &self,
-        graph: &Graph,
-        mut instruction: Instruction,
-        inputs: &[&Tensor],
-        results: &[Arc<Shape>],
-    ) -> Vec<Handle> {
-        let resolved = match self.failures.take_own() {
-            Some(error) => Err(error),
-            None => self.resolve(&mut instruction, inputs),
-        };
-        let slots = match resolved {
-            Ok(Resolved::Op(inputs)) => self.record(graph, instruction, inputs, results),
-            Ok(Resolved::Value(slot)) => smallvec![slot],
-            Err(error) => results.iter().map(|shape| failed(shape, &error)).collect(),
-        };
-        slots.into_iter().map(|slot| slot as Handle).collect()
-    }
-
-    fn fail(&self, error: hlo::Error) {
-        self.failures.push(Error::shape(error));
-    }
-
-    fn stand_in(&self) -> Handle {
-        let error = self.failures.take_own().unwrap_or_else(|| {
-            Error::new(Code::Shape, "this value stands in for one that could not be computed")
-        });
-        failed(&Arc::new(Shape::scalar(hlo::DType::F32)), &error)
-    }
-}
-
-fn failed(shape: &Arc<Shape>, error: &Error) -> Arc<Slot> {
-    Arc::new(Slot::failed(Arc::clone(shape), Source::Outside, error.clone()))
 }
 
 impl fmt::Debug for Inner {

@@ -3,9 +3,10 @@
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 
-use rectiflow_hlo::{Handle, Literal, Op, Shape, Tensor};
+use rectiflow_hlo::{Handle, Instruction, Literal, Shape, Tensor};
 use rectiflow_pjrt::Buffer;
 
+use super::view::View;
 use crate::error::{Code, Error, Result};
 
 /// One value of an eager queue: on its way until `value` is set, once.
@@ -27,6 +28,8 @@ pub(crate) enum Source {
     /// A constant of model code.
     Constant(Literal),
     Op(Origin),
+    /// An op that has not run since it moves no data; what needs the value computes it.
+    View(Origin, Box<View>),
     /// A tuple, which is on no device; its members are.
     Members(Vec<Arc<Slot>>),
 }
@@ -76,6 +79,21 @@ impl Slot {
         }
     }
 
+    /// What the value is a view of, unless it was computed.
+    pub(super) fn view(&self) -> Option<&View> {
+        match &self.source {
+            Source::View(_, view) if self.value.get().is_none() => Some(view),
+            _ => None,
+        }
+    }
+
+    pub(super) fn origin(&self) -> Option<&Origin> {
+        match &self.source {
+            Source::Op(origin) | Source::View(origin, _) => Some(origin),
+            _ => None,
+        }
+    }
+
     pub(super) fn constant(&self) -> Option<&Literal> {
         match &self.source {
             Source::Constant(literal) => Some(literal),
@@ -89,9 +107,9 @@ impl Slot {
 
     /// Sets the value of a slot that was pending.
     pub(super) fn fill(&self, value: Result<Buffer>) {
-        // Only the one job that owns the op fills its results.
+        // Only the one job that owns the op fills its results; a view may be read by two threads.
         let first = self.value.set(value).is_ok();
-        debug_assert!(first, "a value is set once");
+        debug_assert!(first || matches!(self.source, Source::View(..)), "a value is set once");
     }
 
     /// The buffer. Blocks until the op that computes it is launched, which must be under way.
@@ -124,25 +142,22 @@ impl Slot {
 
     /// An error of the device, at the line of the op that computed the value.
     pub(super) fn explain(&self, error: rectiflow_pjrt::Error) -> Error {
-        let message = match &self.source {
-            Source::Op(Origin { mnemonic, location, .. }) => {
+        let message = match self.origin() {
+            Some(Origin { mnemonic, location, .. }) => {
                 format!("{location}: {mnemonic}: cannot compute {}", self.shape)
             }
-            _ => format!("cannot read {}", self.shape),
+            None => format!("cannot read {}", self.shape),
         };
         Error::pjrt(Code::Execute, message, error)
     }
 }
 
-/// The source of a result.
-pub(super) fn result_of(
-    op: &Op,
-    number: u64,
-    result: usize,
-    location: &'static Location<'static>,
-) -> Source {
-    let mnemonic = op.mnemonic();
-    Source::Op(Origin { op: number, result: result as u32, mnemonic, location })
+impl Origin {
+    /// Of a result of op number `number`.
+    pub(super) fn new(instruction: &Instruction, number: u64, result: usize) -> Origin {
+        let (mnemonic, location) = (instruction.op.mnemonic(), instruction.location());
+        Origin { op: number, result: result as u32, mnemonic, location }
+    }
 }
 
 impl Slot {

@@ -1,9 +1,10 @@
 //! What makes two flushed programs the same, before anything is printed.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use rectiflow_hlo::{Error, Graph, Instruction, Literal, Module, Shape, Tensor};
+use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 
 /// What an op's input is.
@@ -38,7 +39,8 @@ pub(super) struct Structure {
 
 impl Structure {
     pub(super) fn hash_code(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
+        // Quick rather than strong: structures of equal hash are compared.
+        let mut hasher = FxHasher::default();
         self.hash(&mut hasher);
         hasher.finish()
     }

@@ -50,7 +50,7 @@ impl Work {
     pub(super) fn run(self, executor: &Executor, log: &FlushLog) {
         let Work { ticket, job, declared } = self;
         let ran = job.summary();
-        let manner = Manner { may_donate: true, is_blocking: false };
+        let manner = Manner { may_donate: true, is_blocking: false, is_timed: true };
         // A panic is a bug of ours; the job has told those who wait, and the next one may run.
         let run = AssertUnwindSafe(|| executor.run(job, &declared, manner));
         let Ok(outcome) = catch_unwind(run) else { return };
