@@ -1,27 +1,29 @@
-//! Compiles programs once, runs them on a device that is asked for by name, and fills them with
-//! [`weights`].
+//! Runs functions over tensors on a device that is asked for by name: op by op, fused, or compiled as
+//! a whole; compiles each program once, and fills it with [`weights`].
 //!
 //! A [`Runtime`] loads a plugin, makes a client and owns a [`Cache`] of executables, in memory and
-//! in a folder that all processes share.
+//! in a folder that all processes share. Ops on the arrays of its [`Queue`] run as they are recorded
+//! or, in [`EagerMode::DeferAndFuse`], as one program when a value is asked for; a [`Jit`] compiles a
+//! function as a whole. Model code is the same in all of them.
 //!
 //! ```no_run
-//! use rectiflow_pjrt::Program;
-//! use rectiflow_runtime::{CompileOptions, DeviceName, Request, Runtime, RuntimeOptions};
+//! use rectiflow_hlo::Tensor;
+//! use rectiflow_runtime::{CompileOptions, DeviceName, Read, Runtime, RuntimeOptions};
+//!
+//! fn double_and_add(p: &[Tensor]) -> Vec<Tensor> {
+//!     vec![&p[0] * 2.0 + &p[1]]
+//! }
 //!
 //! let runtime = Runtime::new(&RuntimeOptions::from_env(DeviceName::Cpu)?)?;
-//! let program = Program::stablehlo(
-//!     "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
-//!         %y = stablehlo.add %x, %x : tensor<2xf32>
-//!         return %y : tensor<2xf32>
-//!     }",
-//! );
-//! let options = CompileOptions::default();
-//! let request = Request { name: "double", program: &program, options: &options };
-//! let double = runtime.get_or_compile(&request)?; // compiled once; later processes load it
-//! let x = runtime.client()?.buffer_from_slice(&[1f32, 2.0], &[2])?;
-//! assert_eq!(double.execute(&[&x])?[0].to_vec::<f32>()?, [2.0, 4.0]);
+//! let queue = runtime.queue()?;
+//! let x = queue.from_slice(&[1f32, 2.0], &[2])?;
+//! let y = &double_and_add(&[x.clone(), x.clone()])[0]; // each op is launched at once
+//! assert_eq!(y.to_vec::<f32>()?, [3.0, 6.0]);
+//! let compiled = runtime.jit("double_and_add", &CompileOptions::default(), double_and_add);
+//! let z = &compiled.call(queue, &[&x, y])?[0]; // compiled once; later processes load it
+//! assert_eq!(z.to_vec::<f32>()?, [5.0, 10.0]);
 //! println!("{:?}", runtime.stats());
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # Ok::<(), rectiflow_runtime::Error>(())
 //! ```
 //!
 //! # What is compiled again, and what is not

@@ -1,6 +1,7 @@
 //! What a graph says of mistakes, wherever they are made, and what becomes of what it records.
 
 mod bodies;
+mod eager;
 mod functions;
 mod graphs;
 mod limits;

@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 use std::panic::Location;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::executor::Outcome;
@@ -65,6 +66,8 @@ pub struct Flush {
     pub cache: Option<CacheOutcome>,
     /// Lines of model code of the first and the last op; `None` if nothing was left to run.
     pub lines: Option<[&'static Location<'static>; 2]>,
+    /// Name of the thread that compiled and launched it.
+    pub thread: Arc<str>,
     /// From the queue's beginning to the flush.
     pub at: Duration,
     /// From the flush to when its program was looked for: the wait for earlier ones.
@@ -167,6 +170,7 @@ impl Ticket {
             n_donated: outcome.n_donated,
             cache: outcome.cache,
             lines: ran.lines,
+            thread: thread::current().name().unwrap_or("unnamed").into(),
             at: self.at.saturating_duration_since(log.start),
             wait_time: self.at.elapsed().saturating_sub(before),
             compile_time: outcome.compile_time,

@@ -155,7 +155,8 @@ impl Queue {
 
     /// What this queue did so far.
     pub fn trace(&self) -> Trace {
-        Trace::new(self.inner.log.kept(), FlushReason::ALL.iter().map(|r| (*r, self.flushes(*r))))
+        let totals = FlushReason::ALL.iter().map(|reason| (*reason, self.flushes(*reason)));
+        Trace::new(self.n_ops(), self.inner.log.kept(), totals)
     }
 
     /// Whether an executable runs on this queue's device, and on it alone.

@@ -13,16 +13,19 @@ use crate::cache::CacheOutcome;
 /// `Display` is a summary that fits a screen.
 #[derive(Debug, Clone)]
 pub struct Trace {
+    n_ops: u64,
     totals: Vec<(FlushReason, Totals)>,
     flushes: Vec<Flush>,
 }
 
 impl Trace {
     pub(super) fn new(
+        n_ops: u64,
         flushes: Vec<Flush>,
         totals: impl Iterator<Item = (FlushReason, Totals)>,
     ) -> Trace {
-        Trace { totals: totals.filter(|(_, totals)| totals.flushes > 0).collect(), flushes }
+        let totals = totals.filter(|(_, totals)| totals.flushes > 0).collect();
+        Trace { n_ops, totals, flushes }
     }
 
     /// The last flushes, oldest first.
@@ -30,11 +33,25 @@ impl Trace {
         &self.flushes
     }
 
-    /// The flushes in the JSON that Chrome's tracing page and Perfetto read (Trace Event Format):
-    /// one slice for each wait, compile and launch, in microseconds since the queue was made.
+    /// The flushes in the JSON that Chrome's tracing page and Perfetto read (Trace Event Format): a
+    /// mark for each on the track `recorded`, and slices for looking up or compiling and for
+    /// launching it on the track of the thread that did; in microseconds since the queue was made.
     pub fn to_chrome_json(&self) -> String {
-        let events: Vec<Event<'_>> = self.flushes.iter().flat_map(slices).collect();
-        let file = File { trace_events: events, display_time_unit: "ms" };
+        let mut tracks = vec!["recorded"];
+        let mut trace_events = Vec::new();
+        for flush in &self.flushes {
+            let known = tracks.iter().position(|name| *name == &*flush.thread);
+            let track = known.unwrap_or_else(|| {
+                tracks.push(&flush.thread);
+                tracks.len() - 1
+            });
+            trace_events.extend(events(flush, track));
+        }
+        trace_events.extend(tracks.iter().enumerate().map(|(track, name)| Event {
+            args: Args::Track { name },
+            ..Event::new("thread_name", "M", track)
+        }));
+        let file = File { trace_events, display_time_unit: "ms" };
         serde_json::to_string(&file).expect("maps have string keys and numbers are finite")
     }
 }
@@ -46,21 +63,30 @@ struct File<'a> {
     display_time_unit: &'a str,
 }
 
-/// A complete event.
 #[derive(Serialize)]
 struct Event<'a> {
     name: &'a str,
-    cat: &'a str,
+    /// Kind: `X` is a slice, `i` a mark, `M` a name.
     ph: &'a str,
-    ts: f64,
-    dur: f64,
     pid: u32,
-    tid: &'a str,
+    tid: usize,
+    ts: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dur: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cat: Option<&'a str>,
     args: Args<'a>,
 }
 
 #[derive(Serialize)]
-struct Args<'a> {
+#[serde(untagged)]
+enum Args<'a> {
+    Track { name: &'a str },
+    Flush(FlushArgs<'a>),
+}
+
+#[derive(Serialize)]
+struct FlushArgs<'a> {
     reason: &'a str,
     ops: usize,
     dropped: usize,
@@ -68,40 +94,43 @@ struct Args<'a> {
     output_bytes: u64,
     donated: usize,
     cache: &'a str,
+    wait_us: f64,
     from: Option<String>,
     to: Option<String>,
 }
 
-/// The parts of a flush that took time, one after the other.
-fn slices(flush: &Flush) -> Vec<Event<'_>> {
-    let mut at = flush.at;
-    let compile = match flush.cache {
+impl<'a> Event<'a> {
+    fn new(name: &'a str, ph: &'a str, track: usize) -> Event<'a> {
+        let args = Args::Track { name };
+        Event { name, ph, pid: std::process::id(), tid: track, ts: 0.0, dur: None, cat: None, args }
+    }
+}
+
+/// The mark of a flush, and what it took.
+fn events(flush: &Flush, track: usize) -> [Event<'_>; 3] {
+    let find = match flush.cache {
         Some(CacheOutcome::Compiled) => "compile",
         Some(CacheOutcome::Disk) => "load",
         _ => "look up",
     };
-    let parts =
-        [("wait", flush.wait_time), (compile, flush.compile_time), ("launch", flush.launch_time)];
-    let mut slices = Vec::new();
-    for (name, time) in parts {
-        slices.push(Event {
-            name,
-            cat: flush.reason.label(),
-            ph: "X",
-            ts: micros(at),
-            dur: micros(time),
-            pid: std::process::id(),
-            tid: "queue",
-            args: args(flush),
-        });
-        at += time;
-    }
-    slices
+    let event = |name, ph, track, at, dur| Event {
+        ts: micros(at),
+        dur,
+        cat: Some(flush.reason.label()),
+        args: Args::Flush(args(flush)),
+        ..Event::new(name, ph, track)
+    };
+    let found = flush.at + flush.wait_time;
+    [
+        event(flush.reason.label(), "i", 0, flush.at, None),
+        event(find, "X", track, found, Some(micros(flush.compile_time))),
+        event("launch", "X", track, found + flush.compile_time, Some(micros(flush.launch_time))),
+    ]
 }
 
-fn args(flush: &Flush) -> Args<'_> {
+fn args(flush: &Flush) -> FlushArgs<'_> {
     let line = |at: usize| flush.lines.map(|lines| lines[at].to_string());
-    Args {
+    FlushArgs {
         reason: flush.reason.label(),
         ops: flush.n_ops,
         dropped: flush.n_dropped,
@@ -109,6 +138,7 @@ fn args(flush: &Flush) -> Args<'_> {
         output_bytes: flush.output_bytes,
         donated: flush.n_donated,
         cache: flush.cache.map_or("none", label),
+        wait_us: micros(flush.wait_time),
         from: line(0),
         to: line(1),
     }
@@ -129,6 +159,11 @@ fn micros(time: Duration) -> f64 {
 
 impl fmt::Display for Trace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ops recorded", self.n_ops)?;
+        if self.totals.is_empty() {
+            return writeln!(f, ", none fused");
+        }
+        writeln!(f)?;
         writeln!(
             f,
             "{:<14} {:>9} {:>10} {:>9} {:>9} {:>9}",

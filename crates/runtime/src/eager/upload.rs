@@ -1,5 +1,6 @@
 //! Arrays from what the host has.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use ndarray::{ArrayBase, Data, Dimension};
@@ -11,7 +12,7 @@ use super::slot::{Slot, Source};
 use super::{Array, Queue, Read};
 use crate::element;
 use crate::error::{Code, Error, Result};
-use crate::weights::dtype_of;
+use crate::weights::{Plan, Progress, dtype_of};
 
 impl Queue {
     /// Copies an array to the device, in any memory order: its strides are no part of a program.
@@ -72,6 +73,20 @@ impl Queue {
         })?;
         let dims: Vec<i64> = tensor.shape().iter().map(|&dim| dim as i64).collect();
         self.from_bytes(tensor.data(), dtype, &dims)
+    }
+
+    /// Sends the parameters of a checkpoint, in the plan's order; see [`Plan::upload`], also for
+    /// `progress` and for when it returns.
+    ///
+    /// # Errors
+    /// As [`Plan::upload`].
+    pub fn upload(
+        &self,
+        plan: &Plan,
+        progress: impl FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Vec<Array>> {
+        let buffers = plan.upload(&self.inner.client, &self.inner.device, progress)?;
+        buffers.into_iter().map(|buffer| self.from_buffer(buffer)).collect()
     }
 
     /// Takes over an array that is on this queue's device, such as an uploaded weight.
