@@ -81,7 +81,7 @@ impl Tensor {
         if self.rank() == 0 || rhs.rank() == 0 {
             let mismatch = Mismatch::new("operands of at least 1 dim", "a scalar");
             self.graph.fail("matmul", vec![self.shape().clone(), rhs.shape().clone()], mismatch);
-            return self.clone();
+            return self.graph.stand_in(self.shape().clone());
         }
         let batch_rank = |tensor: &Tensor| tensor.rank().saturating_sub(2);
         let (lhs_batch, rhs_batch) = (batch_rank(self), batch_rank(rhs));

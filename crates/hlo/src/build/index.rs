@@ -26,7 +26,7 @@ impl Tensor {
             let mismatch =
                 Mismatch::new(format!("a dim from 0 to before {rank}"), dimension.to_string());
             self.graph.fail("stablehlo.gather", vec![self.shape().clone()], mismatch);
-            return self.clone();
+            return self.graph.stand_in(self.shape().clone());
         }
         let added = indices.rank() as i64 - 1;
         let mut slice_sizes = self.dims().to_vec();
