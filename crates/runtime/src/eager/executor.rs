@@ -143,7 +143,9 @@ impl Executor {
         let mut last = Outcome::default();
         for (at, step) in job.structure.steps.iter().enumerate() {
             let op = pending_again(&job, at, step);
-            if let Some(error) = op.inputs.iter().find_map(|slot| slot.wait().err()) {
+            // Constants of the program have no buffer to wait for.
+            let on_device = op.inputs.iter().filter(|slot| slot.constant().is_none());
+            if let Some(error) = on_device.filter_map(|slot| slot.wait().err()).next() {
                 op.results.iter().for_each(|slot| slot.fill(Err(error.clone())));
                 continue;
             }
