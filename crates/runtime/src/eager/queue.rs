@@ -50,6 +50,8 @@ struct Recording {
     pending: Vec<PendingOp>,
     bytes: u64,
     repeats: Repeats,
+    /// Functions and meshes that pending ops name which run in any case.
+    declared: Option<Graph>,
 }
 
 impl Inner {
@@ -171,6 +173,9 @@ impl Inner {
         if is_collective {
             self.hand_over(graph, &mut recording, FlushReason::Collective);
         }
+        if op.has_side_effect() {
+            recording.declared = Some(graph.sibling());
+        }
         recording.bytes = recording.bytes.saturating_add(op.bytes());
         let hash = op.repeat_hash();
         recording.pending.push(op);
@@ -227,10 +232,11 @@ impl Inner {
 /// What is pending is dead now, but for ops that do more than compute.
 impl Drop for Inner {
     fn drop(&mut self) {
-        let pending = std::mem::take(&mut self.recording().pending);
+        let Recording { pending, declared, .. } =
+            std::mem::replace(&mut *self.recording(), Recording::new());
         if pending.iter().any(PendingOp::has_side_effect) {
             let ticket = Ticket { reason: FlushReason::ScopeEnd, at: Instant::now() };
-            let work = Work { ticket, job: cut(pending), declared: Graph::new() };
+            let work = Work { ticket, job: cut(pending), declared: declared.unwrap_or_default() };
             work.run(&self.executor, &self.log);
         }
     }
@@ -284,6 +290,6 @@ impl fmt::Debug for Inner {
 
 impl Recording {
     fn new() -> Recording {
-        Recording { pending: Vec::new(), bytes: 0, repeats: Repeats::new() }
+        Recording { pending: Vec::new(), bytes: 0, repeats: Repeats::new(), declared: None }
     }
 }
