@@ -90,6 +90,7 @@ pub(super) fn cut(ops: Vec<PendingOp>) -> Job {
         job.structure.outputs.extend(wanted.outputs.into_iter().rev().map(|i| (step, i)));
         job.results.push(op.results);
     }
+    job.outputs().for_each(|slot| slot.announce());
     job
 }
 

@@ -126,9 +126,16 @@ impl Inner {
         }
     }
 
-    /// The error of an op that has no result which could tell it.
+    /// Blocks until all programs handed over so far are launched and recorded.
+    pub(super) fn wait_for_worker(&self) {
+        if let Some(Some(worker)) = self.worker.get() {
+            worker.wait();
+        }
+    }
+
+    /// The error of this thread that no result tells.
     pub(super) fn take_failure(&self) -> Option<Error> {
-        self.failures.take_any()
+        self.failures.take_own()
     }
 
     /// Runs an op at once.
