@@ -83,7 +83,11 @@ impl Executor {
         match found {
             Ok((known, executable, cache)) => {
                 let start = Instant::now();
-                let n_donated = launch(&known, &executable, job, manner);
+                let launched = launch(&known, &executable, job, manner);
+                let n_donated = launched.unwrap_or_else(|(job, error)| {
+                    self.after_failure(job, declared, manner, &error);
+                    0
+                });
                 let launch_time = start.elapsed();
                 Outcome { cache: Some(cache), compile_time, launch_time, n_donated }
             }
@@ -136,6 +140,17 @@ impl Executor {
         same_code.retain(|other| other.structure != known.structure);
         same_code.push(Arc::clone(&known));
         Ok((known, executable, outcome))
+    }
+
+    /// Of many ops one failed on the device: run again one by one, the others have their values. Not
+    /// if that would repeat an effect.
+    fn after_failure(&self, job: Job, declared: &Graph, manner: Manner, error: &Error) {
+        let steps = &job.structure.steps;
+        if steps.len() > 1 && !steps.iter().any(|step| step.instruction.has_side_effect()) {
+            self.one_by_one(job, declared, manner);
+        } else {
+            fail(&job, error);
+        }
     }
 
     /// Each op as a program of its own, so that errors stay with what depends on them.
@@ -194,34 +209,49 @@ fn aliases(job: &Job) -> Vec<(usize, usize)> {
     aliases
 }
 
-/// Launches a job and fills its outputs; returns how many arguments were given away.
-fn launch(known: &Known, executable: &LoadedExecutable, mut job: Job, manner: Manner) -> usize {
-    let leaves = std::mem::take(&mut job.leaves);
+/// Launches a job and fills its outputs; returns how many arguments were given away. Gives the job
+/// back with the error if all it takes is still there.
+fn launch(
+    known: &Known,
+    executable: &LoadedExecutable,
+    mut job: Job,
+    manner: Manner,
+) -> Result<usize, (Job, Error)> {
     let (buffers, n_donated) = if known.donated.is_empty() {
-        let args: Result<SmallVec<[&Buffer; 8]>> = leaves.iter().map(|leaf| leaf.wait()).collect();
+        let args: Result<SmallVec<[&Buffer; 8]>> =
+            job.leaves.iter().map(|leaf| leaf.wait()).collect();
         (args.and_then(|args| executable.execute(&args).map_err(Error::execute)), 0)
     } else {
-        launch_donating(known, executable, leaves)
+        launch_donating(known, executable, &mut job.leaves)
     };
     let buffers = buffers.and_then(|buffers| match manner.is_blocking {
         true => finished(buffers),
         false => Ok(buffers),
     });
     match buffers {
-        Ok(buffers) => job.outputs().zip(buffers).for_each(|(slot, buffer)| slot.fill(Ok(buffer))),
-        Err(error) => fail(&job, &error),
+        Ok(buffers) => {
+            // Held no longer than needed: who waits may be first to see an output.
+            job.leaves.clear();
+            job.outputs().zip(buffers).for_each(|(slot, buffer)| slot.fill(Ok(buffer)));
+            Ok(n_donated)
+        }
+        Err(error) if n_donated == 0 => Err((job, error)),
+        Err(error) => {
+            fail(&job, &error);
+            Ok(n_donated)
+        }
     }
-    n_donated
 }
 
+/// Takes the leaves, and gives them back if none was given away.
 fn launch_donating(
     known: &Known,
     executable: &LoadedExecutable,
-    leaves: SmallVec<[Arc<Slot>; 4]>,
+    leaves: &mut SmallVec<[Arc<Slot>; 4]>,
 ) -> (Result<Vec<Buffer>>, usize) {
-    let mut held = Vec::with_capacity(leaves.len());
+    let mut held: SmallVec<[Option<Arc<Slot>>; 4]> = SmallVec::with_capacity(leaves.len());
     let mut given = Vec::with_capacity(leaves.len());
-    for (i, slot) in leaves.into_iter().enumerate() {
+    for (i, slot) in std::mem::take(leaves).into_iter().enumerate() {
         let taken = match known.donated.contains(&i) {
             true => Slot::into_buffer(slot),
             false => Err(slot),
@@ -238,12 +268,16 @@ fn launch_donating(
             (_, Some(buffer)) => Argument::Donated(buffer),
             (Some(slot), None) => match slot.wait() {
                 Ok(buffer) => Argument::Borrowed(buffer),
-                Err(error) => return (Err(error), 0),
+                Err(error) => return (Err(error), n_donated),
             },
             (None, None) => unreachable!("a leaf is held or given away"),
         });
     }
-    (executable.execute_donating(args).map_err(Error::execute), n_donated)
+    let results = executable.execute_donating(args).map_err(Error::execute);
+    if n_donated == 0 {
+        *leaves = held.into_iter().flatten().collect();
+    }
+    (results, n_donated)
 }
 
 /// The buffers, when the device has computed them.
@@ -254,14 +288,14 @@ fn finished(buffers: Vec<Buffer>) -> Result<Vec<Buffer>> {
     Ok(buffers)
 }
 
-/// Fills all outputs with an error, at the line of model code where there is one.
+/// Fills all outputs with an error, each at its line of model code.
 fn fail(job: &Job, error: &Error) {
     if job.structure.outputs.is_empty() {
         tracing::error!(%error, "ops that run for their effect alone failed");
     }
     for slot in job.outputs() {
         let error = match &slot.source {
-            Source::Op(origin) if job.structure.steps.len() == 1 => {
+            Source::Op(origin) => {
                 let message = format!("{}: {}: {error}", origin.location, origin.mnemonic);
                 Error::because_of(error, message)
             }
