@@ -84,7 +84,8 @@ impl Executor {
             Ok((known, executable, cache)) => {
                 let start = Instant::now();
                 let launched = launch(&known, &executable, job, manner);
-                let n_donated = launched.unwrap_or_else(|(job, error)| {
+                let n_donated = launched.unwrap_or_else(|failed| {
+                    let (job, error) = *failed;
                     self.after_failure(job, declared, manner, &error);
                     0
                 });
@@ -216,7 +217,7 @@ fn launch(
     executable: &LoadedExecutable,
     mut job: Job,
     manner: Manner,
-) -> Result<usize, (Job, Error)> {
+) -> Result<usize, Box<(Job, Error)>> {
     let (buffers, n_donated) = if known.donated.is_empty() {
         let args: Result<SmallVec<[&Buffer; 8]>> =
             job.leaves.iter().map(|leaf| leaf.wait()).collect();
@@ -230,12 +231,12 @@ fn launch(
     });
     match buffers {
         Ok(buffers) => {
-            // Held no longer than needed: who waits may be first to see an output.
+            // Before an output is seen: who then records more may be their only holder.
             job.leaves.clear();
             job.outputs().zip(buffers).for_each(|(slot, buffer)| slot.fill(Ok(buffer)));
             Ok(n_donated)
         }
-        Err(error) if n_donated == 0 => Err((job, error)),
+        Err(error) if n_donated == 0 => Err(Box::new((job, error))),
         Err(error) => {
             fail(&job, &error);
             Ok(n_donated)
