@@ -1,5 +1,6 @@
 //! Eager queues, on the real CPU plugin.
 
+mod constants;
 mod values;
 
 use rectiflow_runtime::{
