@@ -1,6 +1,7 @@
 //! Eager queues, on the real CPU plugin.
 
 mod constants;
+mod control;
 mod values;
 
 use rectiflow_runtime::{
