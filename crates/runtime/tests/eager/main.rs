@@ -2,6 +2,7 @@
 
 mod constants;
 mod control;
+mod dead;
 mod values;
 
 use rectiflow_runtime::{
