@@ -3,6 +3,7 @@
 mod constants;
 mod control;
 mod dead;
+mod errors;
 mod values;
 
 use rectiflow_runtime::{
