@@ -4,6 +4,7 @@ mod constants;
 mod control;
 mod dead;
 mod errors;
+mod failures;
 mod values;
 
 use rectiflow_runtime::{
