@@ -5,6 +5,7 @@ mod control;
 mod dead;
 mod errors;
 mod failures;
+mod flushing;
 mod values;
 
 use rectiflow_runtime::{
