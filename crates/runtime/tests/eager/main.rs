@@ -6,6 +6,7 @@ mod dead;
 mod errors;
 mod failures;
 mod flushing;
+mod keys;
 mod values;
 
 use rectiflow_runtime::{
