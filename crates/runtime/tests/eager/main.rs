@@ -7,6 +7,7 @@ mod errors;
 mod failures;
 mod flushing;
 mod keys;
+mod loops;
 mod values;
 
 use rectiflow_runtime::{
