@@ -8,6 +8,7 @@ mod failures;
 mod flushing;
 mod keys;
 mod loops;
+mod memory;
 mod values;
 
 use rectiflow_runtime::{
