@@ -9,6 +9,7 @@ mod flushing;
 mod keys;
 mod loops;
 mod memory;
+mod modes;
 mod values;
 
 use rectiflow_runtime::{
