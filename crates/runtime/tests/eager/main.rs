@@ -10,6 +10,7 @@ mod keys;
 mod loops;
 mod memory;
 mod modes;
+mod reuse;
 mod values;
 
 use rectiflow_runtime::{
