@@ -11,6 +11,7 @@ mod loops;
 mod memory;
 mod modes;
 mod reuse;
+mod runtimes;
 mod values;
 
 use rectiflow_runtime::{
