@@ -12,6 +12,7 @@ mod memory;
 mod modes;
 mod reuse;
 mod runtimes;
+mod scalars;
 mod values;
 
 use rectiflow_runtime::{
