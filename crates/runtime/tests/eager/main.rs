@@ -13,6 +13,7 @@ mod modes;
 mod reuse;
 mod runtimes;
 mod scalars;
+mod stages;
 mod values;
 
 use rectiflow_runtime::{
