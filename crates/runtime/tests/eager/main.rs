@@ -14,6 +14,7 @@ mod reuse;
 mod runtimes;
 mod scalars;
 mod stages;
+mod threads;
 mod values;
 
 use rectiflow_runtime::{
