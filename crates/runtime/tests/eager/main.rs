@@ -15,6 +15,7 @@ mod runtimes;
 mod scalars;
 mod stages;
 mod threads;
+mod tracing;
 mod values;
 
 use rectiflow_runtime::{
