@@ -16,6 +16,7 @@ mod scalars;
 mod stages;
 mod threads;
 mod tracing;
+mod transfers;
 mod values;
 
 use rectiflow_runtime::{
