@@ -116,8 +116,10 @@ fn what_fails_on_the_device_poisons_what_needs_it() {
 fn blocking_it_is_told_already_there() {
     let (runtime, queue) = queue(EagerMode::DeferNeverAndLaunchBlocking);
     register(&runtime);
-    let x = counting(&queue, &[2]);
-    call("eager.count", &x).wait().unwrap();
+    call("eager.count", &counting(&queue, &[2])).wait().unwrap();
+    // Long enough that nothing is over by chance.
+    let square = counting(&queue, &[1000, 1000]);
+    let x = square.matmul(&square).matmul(&square).sum([0, 1]).broadcast_to([2]);
     let calls = CALLS.load(SeqCst);
     let (refused, here) = (call("eager.refuse", &x), here!());
     let requests = runtime.stats().requests;
