@@ -107,24 +107,3 @@ fn a_loop_works_in_place() {
         }
     }
 }
-
-/// Constants are shared by all who write the same number.
-#[test]
-fn constants_are_never_taken_over() {
-    let (_, queue) = queue(EagerMode::DeferAndFuse);
-    for _ in 0..5 {
-        let five = queue.graph().full(rectiflow_hlo::Shape::scalar(rectiflow_hlo::DType::F32), 5);
-        let y = &five * &five;
-        drop(five);
-        assert_eq!(y.item::<f32>().unwrap(), 25.0);
-    }
-}
-
-#[test]
-fn without_deferring_nothing_is_taken_over() {
-    for mode in &MODES[..2] {
-        let (_, queue) = queue(*mode);
-        step_alone(&queue);
-        assert_eq!(donated(&queue), 0);
-    }
-}
