@@ -1,8 +1,12 @@
 //! Programs compiled as a whole, called on arrays of a queue.
 
-use rectiflow_hlo::{DType, Graph, Shape, Tensor};
+use std::sync::Once;
+
+use rectiflow_hlo::{CustomCall, DType, Graph, Shape, Tensor};
+use rectiflow_pjrt::ffi::CallFrame;
 use rectiflow_runtime::{
-    Code, CompileOptions, Compiled, EagerMode, EagerOptions, Read, Runtime, RuntimeOptions, Traced,
+    Array, Code, CompileOptions, Compiled, EagerMode, EagerOptions, Read, Runtime, RuntimeOptions,
+    Traced,
 };
 
 use crate::{MODES, counting, here, queue};
@@ -122,6 +126,22 @@ fn in_place(runtime: &Runtime) -> Compiled {
     compile(runtime, &Traced::of("in place", graph.finish(&[&(&x + &x)]).unwrap()))
 }
 
+/// Where the elements are.
+fn address(runtime: &Runtime, array: &Array) -> u64 {
+    static REGISTERED: Once = Once::new();
+    REGISTERED.call_once(|| {
+        let plugin = runtime.client().unwrap().plugin();
+        let tell = |call: &mut CallFrame<'_>| {
+            let address = call.argument(0)?.bytes()?.as_ptr() as u64;
+            call.result(0)?.elements_mut::<u64>()?[0] = address;
+            Ok(())
+        };
+        plugin.register_ffi("eager.address", "Host", tell).unwrap();
+    });
+    let (call, shape) = (CustomCall::new("eager.address"), Shape::scalar(DType::U64));
+    array.graph().custom_call(&call, &[array], &[shape])[0].item().unwrap()
+}
+
 #[test]
 fn what_is_given_away_is_used_up_where_nobody_holds_it() {
     for mode in MODES {
@@ -129,7 +149,9 @@ fn what_is_given_away_is_used_up_where_nobody_holds_it() {
         let compiled = in_place(&runtime);
         assert_eq!(compiled.executable().donated_parameters(), [0]);
         let alone = counting(&queue, &[2]) + 1.0;
+        let before = address(&runtime, &alone);
         let given = compiled.call_donating(&queue, vec![alone]).unwrap();
+        assert_eq!(address(&runtime, &given[0]), before, "{mode:?}");
         assert_eq!(given[0].to_vec::<f32>().unwrap(), [2.0, 4.0], "{mode:?}");
         let held = counting(&queue, &[2]) + 1.0;
         for results in [
@@ -138,6 +160,7 @@ fn what_is_given_away_is_used_up_where_nobody_holds_it() {
         ] {
             assert_eq!(results[0].to_vec::<f32>().unwrap(), [2.0, 4.0], "{mode:?}");
             assert_eq!(held.to_vec::<f32>().unwrap(), [1.0, 2.0], "{mode:?}");
+            assert_ne!(address(&runtime, &results[0]), address(&runtime, &held), "{mode:?}");
         }
     }
 }
