@@ -5,7 +5,7 @@ use std::{
     panic::Location,
 };
 
-use crate::{Op, Shape, Tensor, op::RegionType};
+use crate::{Error, Op, Shape, Tensor, op::RegionType};
 
 /// Number of a value inside one block or, in a graph that is run as it is recorded, of all time:
 /// never given twice, so 64 bits.
@@ -113,6 +113,8 @@ pub struct Block {
     pub instructions: Vec<Instruction>,
     /// Values that the block gives back.
     pub results: Vec<ValueId>,
+    /// Of a block in an eager graph: the first error in it, which is that of the op it belongs to.
+    pub(crate) failure: Option<Error>,
 }
 
 impl Block {

@@ -5,7 +5,7 @@ use std::{fmt, panic::Location};
 use crate::Shape;
 
 /// What a shape rule expected and what it found.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Mismatch {
     pub(crate) expected: String,
     pub(crate) found: String,
@@ -22,10 +22,10 @@ impl Mismatch {
 ///
 /// It is kept in the graph while recording goes on, so model code needs no `?`, and returned by
 /// [`Graph::finish`](crate::Graph::finish).
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Error(Box<Inner>);
 
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Hash)]
 struct Inner {
     op: &'static str,
     operands: Vec<Shape>,

@@ -238,17 +238,21 @@ impl Graph {
         mismatch: Mismatch,
         location: &'static Location<'static>,
     ) {
-        let mut shared = self.shared();
-        let scope = shared.scopes.iter().map(|(_, name)| &name[..]).collect::<Vec<_>>().join("/");
-        let error = Error::new(op, operands, mismatch, location, scope);
+        let names: Vec<String> =
+            self.shared().scopes.iter().map(|(_, name)| name.clone()).collect();
+        self.keep(Error::new(op, operands, mismatch, location, names.join("/")));
+    }
+
+    fn keep(&self, error: Error) {
         match self.dispatch() {
-            Some(dispatch) => {
-                drop(shared);
-                dispatch.fail(error);
-            }
             None => {
-                shared.first_error.get_or_insert(error);
+                self.shared().first_error.get_or_insert(error);
             }
+            // What comes of the region decides who hears of it.
+            Some(_) if !self.is_program() => {
+                self.block().failure.get_or_insert(error);
+            }
+            Some(dispatch) => dispatch.fail(error),
         }
     }
 
@@ -259,11 +263,19 @@ impl Graph {
 
     /// A value to go on with after an error; the graph can no longer be finished.
     pub(crate) fn stand_in(&self, shape: Shape) -> Tensor {
+        self.stand_ins(shape, 1).swap_remove(0)
+    }
+
+    /// Stand-ins for the results of one op, for the same error.
+    fn stand_ins(&self, shape: Shape, n: usize) -> Vec<Tensor> {
         if let Some(dispatch) = self.eager_root() {
-            return self.value(Arc::new(shape), dispatch.stand_in());
+            let (shape, handle) = (Arc::new(shape), dispatch.stand_in());
+            return (0..n).map(|_| self.value(shape.clone(), handle.clone())).collect();
         }
-        let id = self.block().new_value(shape.clone());
-        self.tensor(id, shape)
+        let mut block = self.block();
+        let ids: Vec<ValueId> = (0..n).map(|_| block.new_value(shape.clone())).collect();
+        drop(block);
+        ids.into_iter().map(|id| self.tensor(id, shape.clone())).collect()
     }
 
     /// Records an op of one result.
@@ -295,6 +307,9 @@ impl Graph {
         location: &'static Location<'static>,
     ) -> Vec<Tensor> {
         let graph = innermost(self, operands);
+        if let Some(error) = regions.iter().find_map(|region| region.failure.as_ref()) {
+            return graph.refuse(error, operands, n_results);
+        }
         let Some(ids) = operands.iter().map(|t| graph.import(t)).collect::<Option<Vec<_>>>() else {
             let mismatch = Mismatch::new("operands of one graph", "a value of another graph");
             return graph.failed(&op, operands, mismatch, n_results, location);
@@ -339,10 +354,20 @@ impl Graph {
         n_results: usize,
         location: &'static Location<'static>,
     ) -> Vec<Tensor> {
-        let shapes: Vec<Shape> = operands.iter().map(|t| t.shape().clone()).collect();
-        let shape = shapes.first().cloned().unwrap_or_else(|| Shape::scalar(DType::F32));
+        let shapes = operands.iter().map(|t| t.shape().clone()).collect();
         self.fail_at(op.mnemonic(), shapes, mismatch, location);
-        (0..n_results).map(|_| self.stand_in(shape.clone())).collect()
+        self.stand_ins(shape_to_go_on_with(operands), n_results)
+    }
+
+    /// What an op gives that cannot be recorded for an error elsewhere.
+    pub(crate) fn refuse(
+        &self,
+        error: &Error,
+        operands: &[&Tensor],
+        n_results: usize,
+    ) -> Vec<Tensor> {
+        self.keep(error.clone());
+        self.stand_ins(shape_to_go_on_with(operands), n_results)
     }
 
     /// The id of `tensor` in this graph: its own, or a capture from a graph around this one;
@@ -362,6 +387,10 @@ impl Graph {
         block.captures.push(Capture { outer, inner, live });
         Some(inner)
     }
+}
+
+fn shape_to_go_on_with(operands: &[&Tensor]) -> Shape {
+    operands.first().map_or_else(|| Shape::scalar(DType::F32), |t| t.shape().clone())
 }
 
 /// The deepest graph among `graph` and those of the operands.

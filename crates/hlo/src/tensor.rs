@@ -75,15 +75,17 @@ impl Tensor {
         Tensor::strict(op, &repeated.iter().collect::<Vec<_>>())
     }
 
-    /// Keeps an error if the element type is not one that a helper can take, before the helper's own
+    /// A stand-in if the element type is not one that a helper can take, before the helper's own
     /// body would fail at a line that is not the model's.
     #[track_caller]
-    pub(crate) fn require(&self, dtypes: DTypes, helper: &'static str) {
-        if !dtypes.contains(self.dtype()) {
-            let shape = self.shape().clone();
-            let mismatch = Mismatch::new(dtypes.to_string(), shape.to_string());
-            self.graph.fail(helper, vec![shape], mismatch);
+    pub(crate) fn refused_unless(&self, dtypes: DTypes, helper: &'static str) -> Option<Tensor> {
+        if dtypes.contains(self.dtype()) {
+            return None;
         }
+        let shape = self.shape().clone();
+        let mismatch = Mismatch::new(dtypes.to_string(), shape.to_string());
+        self.graph.fail(helper, vec![shape.clone()], mismatch);
+        Some(self.graph.stand_in(shape))
     }
 
     /// The value repeated to `dims`, which must end in its own dims, or 1 where they repeat.

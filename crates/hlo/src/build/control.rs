@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, Weak};
 
 use crate::{
-    DType, Dictionary, Graph, Op, RngAlgorithm, Shape, Symbol, Tensor,
+    DType, Dictionary, Error, Graph, Op, RngAlgorithm, Shape, Symbol, Tensor,
     attribute::{Aliases, Effect, RowMajor},
     block::{Block, Capture, Live},
     error::Mismatch,
@@ -22,6 +22,8 @@ pub struct FunctionRef {
     symbol: Symbol,
     effect: Effect,
     results: Vec<Shape>,
+    /// Of a function declared in an eager graph: the error in it, which its calls have.
+    failure: Option<Error>,
 }
 
 /// A call of code that a plugin or the program registered under a name (typed FFI).
@@ -152,11 +154,13 @@ impl Graph {
         block.prune();
         let effect = Effect(block.has_side_effect());
         let returned = block.shapes_of(&block.results);
+        let failure = block.failure.clone();
         let mut shared = self.shared();
         // A loop of eager code declares the same function again and again.
         let mut known = shared.functions.iter().filter(|_| self.dispatch().is_some());
         let name = match known.find(|known| known.block == block) {
             Some(known) => known.name.clone(),
+            None if failure.is_some() => String::new(),
             None => {
                 let name = format!("f{}", shared.functions.len());
                 shared.functions.push(Arc::new(Function { name: name.clone(), block }));
@@ -164,7 +168,7 @@ impl Graph {
             }
         };
         let owner = Arc::downgrade(&self.inner.shared);
-        FunctionRef { owner, symbol: Symbol(name), effect, results: returned }
+        FunctionRef { owner, symbol: Symbol(name), effect, results: returned, failure }
     }
 
     /// Calls a function declared in this graph.
@@ -174,6 +178,9 @@ impl Graph {
             let shapes = operands.iter().map(|tensor| tensor.shape().clone()).collect();
             let mismatch = Mismatch::new("a function of this graph", "one of another graph");
             self.fail("func.call", shapes, mismatch);
+        }
+        if let Some(error) = &function.failure {
+            return self.refuse(error, operands, function.results.len());
         }
         let op = Op::Call {
             callee: function.symbol.clone(),

@@ -42,7 +42,7 @@ impl Graph {
                 Some(id) => graph.tensor(id, operand.shape().clone()),
                 None => {
                     let mismatch = Mismatch::new("operands of this graph", "a value of another");
-                    self.fail("operand of a branch", vec![operand.shape().clone()], mismatch);
+                    graph.fail("operand of a branch", vec![operand.shape().clone()], mismatch);
                     graph.stand_in(operand.shape().clone())
                 }
             });
@@ -69,8 +69,9 @@ impl Graph {
             Ok(block) => block,
             Err(mismatch) => {
                 let shapes = results.iter().map(|tensor| tensor.shape().clone()).collect();
-                self.fail("stablehlo.return", shapes, mismatch);
-                Block::default()
+                region.fail("stablehlo.return", shapes, mismatch);
+                let failure = region.block().failure.clone();
+                Block { failure, ..Block::default() }
             }
         }
     }

@@ -111,14 +111,18 @@ impl Tensor {
     /// Greatest over dims; NaN if any is; the least value of the dtype over none.
     #[track_caller]
     pub fn max(&self, dimensions: impl Into<Vec<i64>>) -> Tensor {
-        self.require(DTypes::ORDERED, "max");
+        if let Some(stand_in) = self.refused_unless(DTypes::ORDERED, "max") {
+            return stand_in;
+        }
         self.reduce(&self.extreme_like(false), dimensions, |a, b| a.maximum(b))
     }
 
     /// Least over dims; NaN if any is; the greatest value of the dtype over none.
     #[track_caller]
     pub fn min(&self, dimensions: impl Into<Vec<i64>>) -> Tensor {
-        self.require(DTypes::ORDERED, "min");
+        if let Some(stand_in) = self.refused_unless(DTypes::ORDERED, "min") {
+            return stand_in;
+        }
         self.reduce(&self.extreme_like(true), dimensions, |a, b| a.minimum(b))
     }
 
@@ -152,7 +156,11 @@ impl Tensor {
 
     #[track_caller]
     fn arg_extreme(&self, dimension: i64, least: bool) -> Tensor {
-        self.require(DTypes::ORDERED, if least { "argmin" } else { "argmax" });
+        if let Some(stand_in) =
+            self.refused_unless(DTypes::ORDERED, if least { "argmin" } else { "argmax" })
+        {
+            return stand_in;
+        }
         let positions = self.graph.iota(self.shape().with_dtype(DType::I32), dimension);
         let inits = [self.extreme_like(least), positions.scalar_like(0)];
         let results =
@@ -170,14 +178,18 @@ impl Tensor {
     /// Bitwise or over dims: of `pred`, whether any is true.
     #[track_caller]
     pub fn any(&self, dimensions: impl Into<Vec<i64>>) -> Tensor {
-        self.require(DTypes::BITS, "any");
+        if let Some(stand_in) = self.refused_unless(DTypes::BITS, "any") {
+            return stand_in;
+        }
         self.reduce(&self.scalar_like(0), dimensions, |a, b| a.or(b))
     }
 
     /// Bitwise and over dims: of `pred`, whether all are true.
     #[track_caller]
     pub fn all(&self, dimensions: impl Into<Vec<i64>>) -> Tensor {
-        self.require(DTypes::BITS, "all");
+        if let Some(stand_in) = self.refused_unless(DTypes::BITS, "all") {
+            return stand_in;
+        }
         self.reduce(&self.scalar_like(0).not(), dimensions, |a, b| a.and(b))
     }
 

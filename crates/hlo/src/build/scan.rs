@@ -15,9 +15,9 @@ impl Graph {
         stacked: &[&Tensor],
         body: impl FnOnce(&[Tensor], &[Tensor]) -> (Vec<Tensor>, Vec<Tensor>),
     ) -> (Vec<Tensor>, Vec<Tensor>) {
-        let length = self.scan_length(stacked);
         let graph = crate::graph::innermost(self, &[carries, stacked].concat());
         let step = graph.region();
+        let length = step.scan_length(stacked);
         let counter = step.block_parameter(Shape::scalar(DType::I32));
         // Loops where a closure would hide the line of model code.
         let (mut inner, mut slices) = (Vec::new(), Vec::new());

@@ -12,7 +12,7 @@ use super::pending::PendingOp;
 use super::queue::{Inner, Inputs};
 use super::resolve::Resolved;
 use super::slot::{Origin, Slot, Source};
-use super::view::{View, single};
+use super::view::{View, single, takes_views};
 use crate::error::{Code, Error};
 
 /// What comes out of an op.
@@ -59,8 +59,9 @@ impl Inner {
     fn launch(&self, graph: &Graph, op: PendingOp, mode: EagerMode) -> Results {
         let is_blocking = mode == EagerMode::DeferNeverAndLaunchBlocking;
         // Recorded in another mode, and by another thread if it is still pending.
-        let pending = op.inputs.iter().filter(|slot| slot.view().is_none());
-        pending.for_each(|slot| self.realize(graph, slot));
+        let takes_views = takes_views(&op.instruction.op);
+        let needed = op.inputs.iter().filter(|slot| !takes_views || slot.view().is_none());
+        needed.for_each(|slot| self.realize(graph, slot));
         if let Some(view) = View::of(&op) {
             let source = Source::View(Origin::new(&op.instruction, op.number, 0), Box::new(view));
             return smallvec![Arc::new(Slot::new(Arc::clone(&op.results[0].shape), source))];
@@ -103,6 +104,9 @@ impl Inner {
         views.for_each(|slot| self.realize(graph, slot));
         let results = op.results.clone();
         self.live.extend(&results);
+        if op.has_side_effect() {
+            recording.declared = Some(graph.sibling());
+        }
         recording.push(op, &self.options);
         if is_collective {
             self.settle(graph, &mut recording);

@@ -98,7 +98,12 @@ impl Executor {
         let compile_time = clock.elapsed();
         match found {
             Ok((known, executable, cache)) => {
-                let n_donated = launch(&known.donated, &executable, job, manner.is_blocking);
+                let launched = launch(&known.donated, &executable, job, manner.is_blocking);
+                let n_donated = launched.unwrap_or_else(|failed| {
+                    let (job, error) = *failed;
+                    self.after_failure(job, declared, manner, &error);
+                    0
+                });
                 let launch_time = clock.elapsed() - compile_time;
                 Outcome { cache: Some(cache), compile_time, launch_time, n_donated }
             }
@@ -153,12 +158,25 @@ impl Executor {
         Ok((known, executable, outcome))
     }
 
+    /// Of many ops one failed on the device: run again one by one, the others have their values. Not
+    /// if that would repeat an effect.
+    fn after_failure(&self, job: Job, declared: &Graph, manner: Manner, error: &Error) {
+        let steps = &job.structure.steps;
+        if steps.len() > 1 && !steps.iter().any(|step| step.instruction.has_side_effect()) {
+            self.one_by_one(job, declared, manner);
+        } else {
+            fail(&job, error);
+        }
+    }
+
     /// Each op as a program of its own, so that errors stay with what depends on them.
     fn one_by_one(&self, job: Job, declared: &Graph, manner: Manner) -> Outcome {
         let mut last = Outcome::default();
         for (at, step) in job.structure.steps.iter().enumerate() {
             let op = pending_again(&job, at, step);
-            if let Some(error) = op.inputs.iter().find_map(|slot| slot.wait().err()) {
+            // Constants of the program have no buffer to wait for.
+            let on_device = op.inputs.iter().filter(|slot| slot.constant().is_none());
+            if let Some(error) = on_device.filter_map(|slot| slot.wait().err()).next() {
                 op.results.iter().for_each(|slot| slot.fill(Err(error.clone())));
                 continue;
             }

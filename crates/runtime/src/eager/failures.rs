@@ -18,7 +18,8 @@ pub(super) struct Failures {
 impl Failures {
     /// Keeps a thread's first error.
     pub(super) fn push(&self, error: Error) {
-        self.lock().entry(thread::current().id()).or_insert(error);
+        let mut all = self.lock();
+        all.entry(thread::current().id()).or_insert(error);
         self.is_any.store(true, Relaxed);
     }
 
@@ -27,15 +28,10 @@ impl Failures {
         if !self.is_any.load(Relaxed) {
             return None;
         }
-        self.lock().remove(&thread::current().id())
-    }
-
-    /// This thread's error, or any; all are forgotten.
-    pub(super) fn take_any(&self) -> Option<Error> {
-        self.is_any.store(false, Relaxed);
-        let mut all = std::mem::take(&mut *self.lock());
+        let mut all = self.lock();
         let own = all.remove(&thread::current().id());
-        own.or_else(|| all.into_values().next())
+        self.is_any.store(!all.is_empty(), Relaxed);
+        own
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<ThreadId, Error>> {

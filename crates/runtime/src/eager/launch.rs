@@ -9,40 +9,49 @@ use super::pending::Job;
 use super::slot::Slot;
 use crate::error::{Error, Result};
 
-/// Launches a job and fills its outputs; returns how many arguments were given away, of those
-/// listed in `donated`, which the program writes outputs into.
+/// Launches a job and fills its outputs; returns how many arguments were given away. Gives the job
+/// back with the error if all it takes is still there.
 pub(super) fn launch(
     donated: &[usize],
     executable: &LoadedExecutable,
     mut job: Job,
     is_blocking: bool,
-) -> usize {
-    let leaves = std::mem::take(&mut job.leaves);
+) -> Result<usize, Box<(Job, Error)>> {
     let (buffers, n_donated) = if donated.is_empty() {
-        let args: Result<SmallVec<[&Buffer; 8]>> = leaves.iter().map(|leaf| leaf.wait()).collect();
+        let args: Result<SmallVec<[&Buffer; 8]>> =
+            job.leaves.iter().map(|leaf| leaf.wait()).collect();
         (args.and_then(|args| executable.execute(&args).map_err(Error::execute)), 0)
     } else {
-        launch_donating(donated, executable, leaves)
+        launch_donating(donated, executable, &mut job.leaves)
     };
     let buffers = buffers.and_then(|buffers| match is_blocking {
         true => finished(buffers),
         false => Ok(buffers),
     });
     match buffers {
-        Ok(buffers) => job.outputs().zip(buffers).for_each(|(slot, buffer)| slot.fill(Ok(buffer))),
-        Err(error) => fail(&job, &error),
+        Ok(buffers) => {
+            // Before an output is seen: who then records more may be their only holder.
+            job.leaves.clear();
+            job.outputs().zip(buffers).for_each(|(slot, buffer)| slot.fill(Ok(buffer)));
+            Ok(n_donated)
+        }
+        Err(error) if n_donated == 0 => Err(Box::new((job, error))),
+        Err(error) => {
+            fail(&job, &error);
+            Ok(n_donated)
+        }
     }
-    n_donated
 }
 
+/// Takes the leaves, and gives them back if none was given away.
 fn launch_donating(
     donated: &[usize],
     executable: &LoadedExecutable,
-    leaves: SmallVec<[Arc<Slot>; 4]>,
+    leaves: &mut SmallVec<[Arc<Slot>; 4]>,
 ) -> (Result<Vec<Buffer>>, usize) {
-    let mut held = Vec::with_capacity(leaves.len());
+    let mut held: SmallVec<[Option<Arc<Slot>>; 4]> = SmallVec::with_capacity(leaves.len());
     let mut given = Vec::with_capacity(leaves.len());
-    for (i, slot) in leaves.into_iter().enumerate() {
+    for (i, slot) in std::mem::take(leaves).into_iter().enumerate() {
         let taken = match donated.contains(&i) {
             true => Slot::into_buffer(slot),
             false => Err(slot),
@@ -59,12 +68,16 @@ fn launch_donating(
             (_, Some(buffer)) => Argument::Donated(buffer),
             (Some(slot), None) => match slot.wait() {
                 Ok(buffer) => Argument::Borrowed(buffer),
-                Err(error) => return (Err(error), 0),
+                Err(error) => return (Err(error), n_donated),
             },
             (None, None) => unreachable!("a leaf is held or given away"),
         });
     }
-    (executable.execute_donating(args).map_err(Error::execute), n_donated)
+    let results = executable.execute_donating(args).map_err(Error::execute);
+    if n_donated == 0 {
+        *leaves = held.into_iter().flatten().collect();
+    }
+    (results, n_donated)
 }
 
 /// The buffers, when the device has computed them.
@@ -75,7 +88,7 @@ fn finished(buffers: Vec<Buffer>) -> Result<Vec<Buffer>> {
     Ok(buffers)
 }
 
-/// Fills all outputs with an error, at the line of model code where there is one.
+/// Fills all outputs with an error, each at its line of model code.
 pub(super) fn fail(job: &Job, error: &Error) {
     if job.structure.outputs.is_empty() {
         tracing::error!(%error, "ops that run for their effect alone failed");
@@ -86,7 +99,7 @@ pub(super) fn fail(job: &Job, error: &Error) {
                 let message = format!("{}: {}: {error}", origin.location, origin.mnemonic);
                 Error::because_of(error, message)
             }
-            _ => error.clone(),
+            None => error.clone(),
         };
         slot.fill(Err(error));
     }

@@ -132,8 +132,12 @@ impl Queue {
     /// The first error among them. Reading the array it belongs to gives it again.
     pub fn synchronize(&self) -> Result<()> {
         self.flush(FlushReason::Synchronize);
+        self.inner.wait_for_worker();
         let mut first = self.inner.take_failure();
         for slot in self.inner.live.all() {
+            if !slot.is_under_way() {
+                continue;
+            }
             let outcome = slot.wait().and_then(|buffer| {
                 let done = buffer.ready().and_then(|event| event.wait());
                 done.map_err(|error| slot.explain(error))
@@ -143,7 +147,8 @@ impl Queue {
         first.map_or(Ok(()), Err)
     }
 
-    /// Sums over all flushes for one reason.
+    /// Sums over all flushes for one reason. Those of [`Queue::flush_all`] and of caps count when
+    /// their program is launched; [`Queue::synchronize`] waits for it.
     pub fn flushes(&self, reason: FlushReason) -> Totals {
         self.inner.log.totals(reason)
     }

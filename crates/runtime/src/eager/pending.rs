@@ -87,6 +87,7 @@ pub(super) fn cut(ops: Vec<PendingOp>) -> Job {
         job.structure.outputs.extend(wanted.outputs.into_iter().rev().map(|i| (step, i)));
         job.push(op.instruction, inputs, op.results);
     }
+    job.outputs().for_each(|slot| slot.announce());
     job
 }
 

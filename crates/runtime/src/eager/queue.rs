@@ -124,9 +124,16 @@ impl Inner {
         }
     }
 
-    /// The error of an op that has no result which could tell it.
+    /// Blocks until all programs handed over so far are launched and recorded.
+    pub(super) fn wait_for_worker(&self) {
+        if let Some(Some(worker)) = self.worker.get() {
+            worker.wait();
+        }
+    }
+
+    /// The error of this thread that no result tells.
     pub(super) fn take_failure(&self) -> Option<Error> {
-        self.failures.take_any()
+        self.failures.take_own()
     }
 
     /// Hands over what is due.
@@ -173,10 +180,11 @@ impl Inner {
 /// What is pending is dead now, but for ops that do more than compute.
 impl Drop for Inner {
     fn drop(&mut self) {
-        let pending = std::mem::take(&mut self.recording().pending);
+        let Recording { pending, declared, .. } =
+            std::mem::replace(&mut *self.recording(), Recording::new());
         if pending.iter().any(PendingOp::has_side_effect) {
             let ticket = Ticket { reason: FlushReason::ScopeEnd, at: Instant::now() };
-            let work = Work { ticket, job: cut(pending), declared: Graph::new() };
+            let work = Work { ticket, job: cut(pending), declared: declared.unwrap_or_default() };
             work.run(&self.executor, &self.log);
         }
     }

@@ -1,5 +1,7 @@
 //! Pending ops, and when it is time to run them.
 
+use rectiflow_hlo::Graph;
+
 use super::EagerOptions;
 use super::flush::FlushReason;
 use super::pending::PendingOp;
@@ -17,6 +19,8 @@ pub(super) struct Recording {
     /// What the last op showed to be due. It waits for the next op or request: by then, model code
     /// has let go of what it no longer needs, and the program has fewer results.
     due: Option<Due>,
+    /// Functions and meshes that pending ops name which run in any case.
+    pub(super) declared: Option<Graph>,
 }
 
 /// Why to run pending ops, as one program for each length.
@@ -30,7 +34,15 @@ impl Recording {
     pub(super) fn new() -> Recording {
         let (pending, contexts) = (Vec::new(), Vec::new());
         let repeats = Repeats::new();
-        Recording { pending, contexts, bytes: 0, repeats, is_start: true, due: None }
+        Recording {
+            pending,
+            contexts,
+            bytes: 0,
+            repeats,
+            is_start: true,
+            due: None,
+            declared: None,
+        }
     }
 
     /// What is to be run before anything else.

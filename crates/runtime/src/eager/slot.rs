@@ -1,6 +1,7 @@
 //! What the handle of an eager tensor holds.
 
 use std::panic::Location;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 
 use rectiflow_hlo::{Handle, Instruction, Literal, Shape, Tensor};
@@ -16,6 +17,9 @@ use crate::error::{Code, Error, Result};
 #[derive(Debug)]
 pub(crate) struct Slot {
     pub(super) value: OnceLock<Result<Buffer>>,
+    /// Whether a program that was handed over will set the value. What only pending ops want, or
+    /// the inside of a program, may never have one.
+    is_output: AtomicBool,
     pub(super) shape: Arc<Shape>,
     pub(super) source: Source,
 }
@@ -47,15 +51,15 @@ pub(crate) struct Origin {
 
 impl Slot {
     pub(super) fn new(shape: Arc<Shape>, source: Source) -> Slot {
-        Slot { value: OnceLock::new(), shape, source }
+        Slot { value: OnceLock::new(), is_output: AtomicBool::new(false), shape, source }
     }
 
     pub(crate) fn ready(shape: Arc<Shape>, source: Source, buffer: Buffer) -> Slot {
-        Slot { value: Ok(buffer).into(), shape, source }
+        Slot { value: Ok(buffer).into(), ..Slot::new(shape, source) }
     }
 
     pub(super) fn failed(shape: Arc<Shape>, source: Source, error: Error) -> Slot {
-        Slot { value: Err(error).into(), shape, source }
+        Slot { value: Err(error).into(), ..Slot::new(shape, source) }
     }
 
     /// The slot of a tensor, if it is one of an eager queue.
@@ -103,6 +107,16 @@ impl Slot {
 
     pub(super) fn error(&self) -> Option<&Error> {
         self.value.get()?.as_ref().err()
+    }
+
+    /// Whether the value is set, or will be without more being asked for.
+    pub(super) fn is_under_way(&self) -> bool {
+        self.value.get().is_some() || self.is_output.load(Relaxed)
+    }
+
+    /// A program is about to be handed over that sets the value.
+    pub(super) fn announce(&self) {
+        self.is_output.store(true, Relaxed);
     }
 
     /// Sets the value of a slot that was pending.

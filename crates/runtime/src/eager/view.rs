@@ -19,6 +19,12 @@ pub(crate) struct View {
     depth: usize,
 }
 
+/// Whether an op may be in one program with the views it takes. Division is told apart: by a number
+/// repeated it would be compiled as multiplication by the inverse, which rounds twice.
+pub(super) fn takes_views(op: &Op) -> bool {
+    !matches!(op, Op::Divide {})
+}
+
 /// Longer chains are computed, so that a loop of views does not grow without bound.
 const DEEPEST: usize = 8;
 

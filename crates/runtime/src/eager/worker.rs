@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::{SendError, Sender, SyncSender, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
 use rectiflow_hlo::Graph;
@@ -22,25 +22,48 @@ pub(super) struct Work {
 /// reads does not run ahead of the device without bound.
 const N_WAITING: usize = 4;
 
+enum Message {
+    Run(Box<Work>),
+    /// The sender is dropped when its turn comes.
+    Tell(Sender<()>),
+}
+
 pub(super) struct Worker {
     /// `None` once it is told to end.
-    sender: Option<SyncSender<Box<Work>>>,
+    sender: Option<SyncSender<Message>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Worker {
     pub(super) fn start(executor: Arc<Executor>, log: Arc<FlushLog>) -> std::io::Result<Worker> {
-        let (sender, receiver) = sync_channel::<Box<Work>>(N_WAITING);
-        let run = move || receiver.into_iter().for_each(|work| work.run(&executor, &log));
+        let (sender, receiver) = sync_channel(N_WAITING);
+        let run = move || {
+            receiver.into_iter().for_each(|message| match message {
+                Message::Run(work) => work.run(&executor, &log),
+                Message::Tell(told) => drop(told),
+            })
+        };
         let thread = thread::Builder::new().name("rectiflow-queue".into()).spawn(run)?;
         Ok(Worker { sender: Some(sender), thread: Some(thread) })
     }
 
     /// Hands over a job; gives it back if the thread is gone.
     pub(super) fn send(&self, work: Box<Work>) -> Result<(), Box<Work>> {
-        match &self.sender {
-            Some(sender) => sender.send(work).map_err(|refused| refused.0),
-            None => Err(work),
+        let Some(sender) = &self.sender else { return Err(work) };
+        match sender.send(Message::Run(work)) {
+            Err(SendError(Message::Run(work))) => Err(work),
+            _ => Ok(()),
+        }
+    }
+
+    /// Blocks until all jobs handed over before have run.
+    pub(super) fn wait(&self) {
+        let (told, wait) = channel();
+        if let Some(sender) = &self.sender
+            && sender.send(Message::Tell(told)).is_ok()
+        {
+            // An error, since the sender is gone.
+            let _ = wait.recv();
         }
     }
 }
