@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Barrier;
 use std::thread;
 
-use rectiflow_hlo::DType;
+use rectiflow_hlo::{DType, Mesh};
 use rectiflow_runtime::{Array, Code, EagerMode, Queue, Read};
 
 use crate::{MODES, counting, here, queue};
@@ -177,6 +177,19 @@ fn threads_fail_on_their_own() {
             });
         });
     }
+}
+
+/// An error without a value of its own is that of the thread's next one.
+#[test]
+fn what_has_no_value_breaks_the_next_of_its_thread() {
+    let (_, queue) = queue(EagerMode::DeferNever);
+    queue.graph().mesh(&Mesh::new("m", [("x", 2)]));
+    let (_, here) = (queue.graph().mesh(&Mesh::new("m", [("x", 3)])), here!());
+    thread::scope(|scope| {
+        scope.spawn(|| is_fine(&queue));
+    });
+    says(&(counting(&queue, &[2]) + 1.0), &here);
+    is_fine(&queue);
 }
 
 /// Nothing is compiled, launched or counted for what depends on an error.
