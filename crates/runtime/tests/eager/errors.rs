@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Barrier;
 use std::thread;
 
-use rectiflow_hlo::DType;
+use rectiflow_hlo::{DType, Mesh};
 use rectiflow_runtime::{Array, Code, EagerMode, Queue, Read};
 
 use crate::{MODES, counting, here, queue};
@@ -179,6 +179,19 @@ fn threads_fail_on_their_own() {
     }
 }
 
+/// An error without a value of its own is that of the thread's next one.
+#[test]
+fn what_has_no_value_breaks_the_next_of_its_thread() {
+    let (_, queue) = queue(EagerMode::DeferNever);
+    queue.graph().mesh(&Mesh::new("m", [("x", 2)]));
+    let (_, here) = (queue.graph().mesh(&Mesh::new("m", [("x", 3)])), here!());
+    thread::scope(|scope| {
+        scope.spawn(|| is_fine(&queue));
+    });
+    says(&(counting(&queue, &[2]) + 1.0), &here);
+    is_fine(&queue);
+}
+
 /// Nothing is compiled, launched or counted for what depends on an error.
 #[test]
 fn dependents_do_not_run() {
@@ -196,12 +209,18 @@ fn dependents_do_not_run() {
     }
 }
 
+/// A region that captures a tuple would take it from the device.
 #[test]
 fn tuples_are_no_operands() {
-    let (_, queue) = queue(EagerMode::DeferNever);
-    let x = counting(&queue, &[2]);
-    let tuple = queue.graph().tuple(&[&x]);
-    let result = queue.graph().optimization_barrier(&[&tuple]);
-    let error = result[0].to_bytes().unwrap_err();
-    assert!(error.to_string().contains("tuple"), "{error}");
+    for mode in MODES {
+        let (_, queue) = queue(mode);
+        let (graph, x) = (queue.graph(), counting(&queue, &[2]));
+        let (tuple, flag) = (graph.tuple(&[&x]), queue.scalar(true).unwrap());
+        let pair = |x: &[Array]| vec![x[0].graph().tuple(&[&x[0], &tuple]).get_tuple_element(0)];
+        let (result, here) = (graph.if_else(&flag, &[&x], pair, |x| x.to_vec()), here!());
+        let error = result[0].to_bytes().unwrap_err();
+        assert_eq!(error.code(), Code::Array);
+        assert!(error.to_string().starts_with(&here), "{here} {error}");
+        assert!(error.to_string().contains("pass its members"), "{error}");
+    }
 }

@@ -101,7 +101,7 @@ fn elements_of_their_own_type() {
         let flags = queue.from_slice(&[true, false], &[2]).unwrap();
         assert_eq!(flags.not().to_vec::<bool>().unwrap(), [false, true], "{mode:?}");
         let x = queue.from_slice(&[bf16::from_f32(1.5)], &[1]).unwrap();
-        assert_eq!((x * 2.0).to_vec::<bf16>().unwrap(), [bf16::from_f32(3.0)], "{mode:?}");
+        assert_eq!((x * 3.0).to_vec::<bf16>().unwrap(), [bf16::from_f32(4.5)], "{mode:?}");
         let big = queue.from_slice(&[u64::MAX - 1], &[]).unwrap();
         assert_eq!((&big + &big.scalar_like(1)).item::<u64>().unwrap(), u64::MAX, "{mode:?}");
     }
