@@ -308,7 +308,7 @@ impl Graph {
     ) -> Vec<Tensor> {
         let graph = innermost(self, operands);
         if let Some(error) = regions.iter().find_map(|region| region.failure.as_ref()) {
-            return graph.refuse(error, operands, n_results);
+            return graph.go_on(error, operands, n_results);
         }
         let Some(ids) = operands.iter().map(|t| graph.import(t)).collect::<Option<Vec<_>>>() else {
             let mismatch = Mismatch::new("operands of one graph", "a value of another graph");
@@ -360,7 +360,7 @@ impl Graph {
     }
 
     /// What an op gives that cannot be recorded for an error elsewhere.
-    pub(crate) fn refuse(
+    pub(crate) fn go_on(
         &self,
         error: &Error,
         operands: &[&Tensor],

@@ -180,7 +180,7 @@ impl Graph {
             self.fail("func.call", shapes, mismatch);
         }
         if let Some(error) = &function.failure {
-            return self.refuse(error, operands, function.results.len());
+            return self.go_on(error, operands, function.results.len());
         }
         let op = Op::Call {
             callee: function.symbol.clone(),
