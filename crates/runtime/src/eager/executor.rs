@@ -1,7 +1,7 @@
 //! Compiles and launches programs that were recorded.
 
 use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use lru::LruCache;
@@ -14,7 +14,7 @@ use super::slot::{Slot, Source};
 use super::structure::{Input, Step, Structure};
 use crate::cache::{Cache, CacheOutcome, Key, Request};
 use crate::compile_options::CompileOptions;
-use crate::error::{Error, Result};
+use crate::error::{Code, Error, Result};
 
 /// Runs jobs, from any thread.
 #[derive(Debug)]
@@ -22,6 +22,8 @@ pub(super) struct Executor {
     cache: Arc<Cache>,
     options: CompileOptions,
     known: Mutex<LruCache<u64, Vec<Arc<Known>>>>,
+    /// Programs of several ops that the compiler refused, by their hash: it need not be asked again.
+    refused: Mutex<LruCache<u64, Structure>>,
 }
 
 /// A structure whose program was printed once: later, only the structure is compared.
@@ -29,8 +31,8 @@ pub(super) struct Executor {
 struct Known {
     structure: Structure,
     key: Key,
-    /// Leaves whose buffer the program writes an output into, if it may.
-    donated: Vec<usize>,
+    /// Leaves whose buffer the program writes an output into, if it may, each with that output.
+    aliases: Vec<(usize, usize)>,
 }
 
 /// How a job went.
@@ -72,10 +74,13 @@ impl Clock {
 
 /// Structures of which the key is kept. Beyond it, printing a program finds its executable again.
 const N_KNOWN: NonZeroUsize = NonZeroUsize::new(1 << 13).unwrap();
+/// Refused programs that are remembered.
+const N_REFUSED: NonZeroUsize = NonZeroUsize::new(64).unwrap();
 
 impl Executor {
     pub(super) fn new(cache: Arc<Cache>, options: CompileOptions) -> Executor {
-        Executor { cache, options, known: Mutex::new(LruCache::new(N_KNOWN)) }
+        let (known, refused) = (LruCache::new(N_KNOWN), LruCache::new(N_REFUSED));
+        Executor { cache, options, known: Mutex::new(known), refused: Mutex::new(refused) }
     }
 
     /// Runs a job, and fills its outputs: each with a buffer, or the error that it has none for.
@@ -91,14 +96,19 @@ impl Executor {
         }
         let clock = Clock::start(manner.is_timed);
         let code = job.structure.hash_code();
-        let found = match self.find(code, &job.structure) {
-            Some((known, executable)) => Ok((known, executable, CacheOutcome::Memory)),
-            None => self.compile(code, &job, declared, manner),
+        let known = self.known(code, &job.structure);
+        let held = known.as_ref().and_then(|known| self.cache.get(&known.key));
+        let found = match (known, held) {
+            (Some(known), Some(executable)) => Ok((known, executable, CacheOutcome::Memory)),
+            (_, None) if self.is_refused(code, &job.structure) => {
+                return self.one_by_one(job, declared, manner);
+            }
+            (known, _) => self.compile(code, &job, known, declared, manner),
         };
         let compile_time = clock.elapsed();
         match found {
             Ok((known, executable, cache)) => {
-                let launched = launch(&known.donated, &executable, job, manner.is_blocking);
+                let launched = launch(&known.aliases, &executable, job, manner.is_blocking);
                 let n_donated = launched.unwrap_or_else(|failed| {
                     let (job, error) = *failed;
                     self.after_failure(job, declared, manner, &error);
@@ -111,6 +121,9 @@ impl Executor {
             Err(error) if job.n_ops() > 1 => {
                 let n_ops = job.structure.steps.len();
                 tracing::warn!(n_ops, %error, "ops that cannot run as one program run one by one");
+                if error.code() == Code::Compile {
+                    lock(&self.refused).put(code, job.structure.clone());
+                }
                 self.one_by_one(job, declared, manner)
             }
             Err(error) => {
@@ -120,25 +133,30 @@ impl Executor {
         }
     }
 
-    fn find(&self, code: u64, structure: &Structure) -> Option<(Arc<Known>, LoadedExecutable)> {
-        let known = {
-            let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            let same = all.get(&code)?.iter().find(|known| known.structure == *structure);
-            Arc::clone(same?)
-        };
-        let executable = self.cache.get(&known.key)?;
-        Some((known, executable))
+    fn known(&self, code: u64, structure: &Structure) -> Option<Arc<Known>> {
+        let mut all = lock(&self.known);
+        all.get(&code)?.iter().find(|known| known.structure == *structure).map(Arc::clone)
+    }
+
+    fn is_refused(&self, code: u64, structure: &Structure) -> bool {
+        lock(&self.refused).get(&code).is_some_and(|refused| refused == structure)
     }
 
     fn compile(
         &self,
         code: u64,
         job: &Job,
+        known: Option<Arc<Known>>,
         declared: &Graph,
         manner: Manner,
     ) -> Result<(Arc<Known>, LoadedExecutable, CacheOutcome)> {
         let structure = job.structure.clone();
-        let aliases = if manner.may_donate { aliases(job) } else { Vec::new() };
+        // What may be donated is decided once, so that it never makes a second program of one.
+        let aliases = match known {
+            Some(known) => known.aliases.clone(),
+            None if manner.may_donate => aliases(job),
+            None => Vec::new(),
+        };
         let module = structure.module(&declared.sibling(), &aliases).map_err(Error::shape)?;
         let (first, last) = structure.first_and_last();
         let name = match structure.steps.len() {
@@ -149,9 +167,8 @@ impl Executor {
         let request = Request { name: &name, program: &program, options: &self.options };
         let key = self.cache.key(&request);
         let (executable, outcome) = self.cache.get_or_compile_key(&key, &request)?;
-        let donated = aliases.iter().map(|(leaf, _)| *leaf).collect();
-        let known = Arc::new(Known { structure, key, donated });
-        let mut all = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = Arc::new(Known { structure, key, aliases });
+        let mut all = lock(&self.known);
         let same_code = all.get_or_insert_mut(code, Vec::new);
         same_code.retain(|other| other.structure != known.structure);
         same_code.push(Arc::clone(&known));
@@ -223,4 +240,9 @@ fn aliases(job: &Job) -> Vec<(usize, usize)> {
         }
     }
     aliases
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing panics between two changes that belong together.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -12,17 +12,17 @@ use crate::error::{Error, Result};
 /// Launches a job and fills its outputs; returns how many arguments were given away. Gives the job
 /// back with the error if all it takes is still there.
 pub(super) fn launch(
-    donated: &[usize],
+    aliases: &[(usize, usize)],
     executable: &LoadedExecutable,
     mut job: Job,
     is_blocking: bool,
 ) -> Result<usize, Box<(Job, Error)>> {
-    let (buffers, n_donated) = if donated.is_empty() {
+    let (buffers, n_donated) = if aliases.is_empty() {
         let args: Result<SmallVec<[&Buffer; 8]>> =
             job.leaves.iter().map(|leaf| leaf.wait()).collect();
         (args.and_then(|args| executable.execute(&args).map_err(Error::execute)), 0)
     } else {
-        launch_donating(donated, executable, &mut job.leaves)
+        launch_donating(aliases, executable, &mut job.leaves)
     };
     let buffers = buffers.and_then(|buffers| match is_blocking {
         true => finished(buffers),
@@ -45,14 +45,14 @@ pub(super) fn launch(
 
 /// Takes the leaves, and gives them back if none was given away.
 fn launch_donating(
-    donated: &[usize],
+    aliases: &[(usize, usize)],
     executable: &LoadedExecutable,
     leaves: &mut SmallVec<[Arc<Slot>; 4]>,
 ) -> (Result<Vec<Buffer>>, usize) {
     let mut held: SmallVec<[Option<Arc<Slot>>; 4]> = SmallVec::with_capacity(leaves.len());
     let mut given = Vec::with_capacity(leaves.len());
     for (i, slot) in std::mem::take(leaves).into_iter().enumerate() {
-        let taken = match donated.contains(&i) {
+        let taken = match aliases.iter().any(|(leaf, _)| *leaf == i) {
             true => Slot::into_buffer(slot),
             false => Err(slot),
         };

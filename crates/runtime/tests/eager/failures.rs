@@ -36,6 +36,23 @@ fn what_does_not_compile_fails_alone() {
     }
 }
 
+/// A refused program is remembered: coming again, its ops run one by one at once.
+#[test]
+fn what_does_not_compile_is_not_tried_again() {
+    let (runtime, queue) = queue(EagerMode::DeferAndFuse);
+    let (x, narrow) = (counting(&queue, &[3]), narrow(&queue));
+    let errors = [0; 4].map(|_| {
+        let before = runtime.stats().errors;
+        let refused = narrow.matmul(&narrow).convert(DType::F32);
+        let sum = (&x + 1.0).sum([0]);
+        assert!(refused.to_bytes().is_err());
+        assert_eq!(sum.item::<f32>().unwrap(), 6.0);
+        runtime.stats().errors - before
+    });
+    // The second time, all ops are one program, since they repeat those of the first.
+    assert_eq!(errors, [2, 2, 1, 1], "as one program, and the op itself");
+}
+
 /// The same when the program is compiled on the queue's own thread.
 #[test]
 fn what_does_not_compile_is_told_by_synchronize() {
