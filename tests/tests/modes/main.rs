@@ -24,12 +24,15 @@ const MODES: [Mode; 4] = [
     Mode::Compiled,
 ];
 
+/// What is compiled as a whole.
+type Function = fn(&[Tensor]) -> Vec<Tensor>;
+
 /// A sampler over the small transformer, in one of the modes.
 struct Sampler {
     runtime: Runtime,
     queue: Queue,
     blocks: Vec<Block<Array>>,
-    compiled: Option<Jit<fn(&[Tensor]) -> Vec<Tensor>>>,
+    compiled: Option<Jit<Function>>,
 }
 
 impl Sampler {
@@ -45,7 +48,7 @@ impl Sampler {
             Block::from_weights(&weights)
         };
         let blocks = SMALL.weights().into_iter().map(upload).collect();
-        let traced: fn(&[Tensor]) -> Vec<Tensor> = traced_step;
+        let traced: Function = traced_step;
         let compiled = (mode == Mode::Compiled)
             .then(|| runtime.jit("step", &CompileOptions::default(), traced));
         Sampler { runtime, queue, blocks, compiled }
