@@ -233,7 +233,7 @@ fn functions() {
         graph.finish(&[]),
         line,
         expect![
-            "parameter(tensor<2xf32>): expected a call on the program's own graph, found a region or function"
+            "parameter(tensor<2xf32>): expected a call on the graph of a program being traced, found a region or function"
         ],
     );
 }
